@@ -1,0 +1,108 @@
+/**
+ * Nothing runs on import and nothing at module level changes.
+ *
+ * @module
+ */
+import ts from "typescript";
+import type { Source } from "./source.ts";
+import { violation } from "./source.ts";
+
+const READONLY_TYPE = /^(readonly\b|Readonly(Array|Map|Set)?<)|^unique symbol$/;
+const STATELESS_CLASSES: readonly string[] = ["TextEncoder", "TextDecoder"];
+const COLLECTIONS: readonly string[] = ["Map", "Set"];
+const PURE_CALLS: readonly string[] = ["Object.freeze", "Symbol", "Symbol.for"];
+
+/** Each top-level statement declares something, and what it declares is fixed and made of literals. */
+export function moduleLevel(source: Source): string[] {
+  return source.tree.statements.flatMap((statement) => statementFaults(source, statement));
+}
+
+function statementFaults(source: Source, statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) return variableFaults(source, statement);
+  if (ts.isClassDeclaration(statement)) return statement.members.flatMap((member) => memberFaults(source, member));
+  const declares = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement) ||
+    ts.isFunctionDeclaration(statement);
+  return declares || isOptionalLibrary(source, statement) ? [] : [violation(source, statement, "This runs on import")];
+}
+
+function variableFaults(source: Source, statement: ts.VariableStatement): string[] {
+  const { declarationList } = statement;
+  const isDeclared = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) ?? false;
+  if (isDeclared) return [];
+  if ((declarationList.flags & ts.NodeFlags.Const) === 0) {
+    return [violation(source, statement, "A module-level variable can change")];
+  }
+  return declarationList.declarations.flatMap(({ type, initializer }) =>
+    initializer === undefined ? [] : valueFaults(source, initializer, type)
+  );
+}
+
+function memberFaults(source: Source, member: ts.ClassElement): string[] {
+  if (ts.isClassStaticBlockDeclaration(member)) return [violation(source, member, "This runs on import")];
+  if (!ts.isPropertyDeclaration(member) || !hasModifier(member, ts.SyntaxKind.StaticKeyword)) return [];
+  if (!hasModifier(member, ts.SyntaxKind.ReadonlyKeyword)) {
+    return [violation(source, member, "A static field can change")];
+  }
+  return member.initializer === undefined ? [] : valueFaults(source, member.initializer, member.type);
+}
+
+/** `type` is what the declaration says about the value: an array or object is fixed only if the type says so. */
+function valueFaults(source: Source, value: ts.Expression, type?: ts.TypeNode): string[] {
+  const isReadonly = type !== undefined && READONLY_TYPE.test(type.getText(source.tree));
+  const inner = unwrap(value);
+  if (ts.isArrowFunction(inner) || ts.isFunctionExpression(inner)) {
+    return [violation(source, value, "A module-level function is a declaration")];
+  }
+  const isComposite = ts.isObjectLiteralExpression(inner) || ts.isArrayLiteralExpression(inner);
+  if (isComposite && !isReadonly && !isConstAssertion(value)) {
+    return [violation(source, value, "A module-level array or object needs 'as const' or a readonly type")];
+  }
+  return runningParts(source, inner, isReadonly);
+}
+
+/** Calls, constructions, assignments and awaits in a value, but for those known to have no effect. */
+function runningParts(source: Source, value: ts.Expression, isReadonly: boolean): string[] {
+  const faults: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (runs(node, isReadonly)) faults.push(violation(source, node, "This runs on import or keeps state"));
+    else if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit);
+  };
+  visit(value);
+  return faults;
+}
+
+function runs(node: ts.Node, isReadonly: boolean): boolean {
+  if (ts.isCallExpression(node)) return !PURE_CALLS.includes(node.expression.getText());
+  if (ts.isNewExpression(node)) {
+    const name = node.expression.getText();
+    return !STATELESS_CLASSES.includes(name) && !(isReadonly && COLLECTIONS.includes(name));
+  }
+  if (ts.isRegularExpressionLiteral(node)) return /[gy][a-z]*$/.test(node.text);
+  return ts.isAwaitExpression(node) || ts.isTaggedTemplateExpression(node) || ts.isPostfixUnaryExpression(node) ||
+    ts.isDeleteExpression(node) || (ts.isBinaryExpression(node) && isAssignment(node.operatorToken.kind));
+}
+
+function isAssignment(kind: ts.SyntaxKind): boolean {
+  return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
+}
+
+/** The `mod.ts` of an adapter may look for its optional library when it is imported. */
+function isOptionalLibrary(source: Source, statement: ts.Statement): boolean {
+  return /^adapters\/[^/]+\/mod\.ts$/.test(source.path) && ts.isTryStatement(statement) &&
+    /\bawait import\(/.test(statement.getText(source.tree)) && /\bCodecMissingError\b/.test(statement.getText());
+}
+
+function isConstAssertion(value: ts.Expression): boolean {
+  if (ts.isSatisfiesExpression(value) || ts.isParenthesizedExpression(value)) return isConstAssertion(value.expression);
+  return ts.isAsExpression(value) && value.type.getText() === "const";
+}
+
+function unwrap(value: ts.Expression): ts.Expression {
+  const isWrapper = ts.isAsExpression(value) || ts.isSatisfiesExpression(value) || ts.isParenthesizedExpression(value);
+  return isWrapper ? unwrap(value.expression) : value;
+}
+
+function hasModifier(member: ts.PropertyDeclaration, kind: ts.SyntaxKind): boolean {
+  return member.modifiers?.some((modifier) => modifier.kind === kind) ?? false;
+}
