@@ -1,0 +1,302 @@
+/**
+ * One error family. A class exists for each reaction a caller can have; `code` says precisely what happened.
+ *
+ * @module
+ */
+
+/** Every code an {@linkcode AceMqError} can carry: a union, so that `switch (error.code)` is checked by the compiler. */
+export type AceMqErrorCode =
+  | "ACEMQ_FATAL"
+  | "ACEMQ_RETRYABLE"
+  | PublishErrorCode
+  | "ACEMQ_PUBLISH_BATCH"
+  | "ACEMQ_ENCODE"
+  | "ACEMQ_DECODE"
+  | "ACEMQ_SCHEMA"
+  | ConnectionErrorCode
+  | TopologyErrorCode
+  | "ACEMQ_CODEC_MISSING"
+  | "ACEMQ_SECURITY"
+  | "ACEMQ_DRAIN_TIMEOUT";
+
+/** Why one publish did not succeed (contract core 7.1). */
+export type PublishErrorCode =
+  | "ACEMQ_PUBLISH_UNROUTABLE"
+  | "ACEMQ_PUBLISH_NACKED"
+  | "ACEMQ_PUBLISH_PAUSED"
+  | "ACEMQ_PUBLISH_REFUSED"
+  | "ACEMQ_PUBLISH_UNKNOWN";
+
+/** Why a connection could not be opened, or is not there any more. */
+export type ConnectionErrorCode =
+  | "ACEMQ_CONNECT_REFUSED"
+  | "ACEMQ_CONNECT_AUTH"
+  | "ACEMQ_CONNECT_VHOST"
+  | "ACEMQ_CONNECT_TLS"
+  | "ACEMQ_CONNECTION_LOST"
+  | "ACEMQ_CONNECTION_CLOSED";
+
+/** Why a topology was refused. */
+export type TopologyErrorCode = "ACEMQ_TOPOLOGY_DRIFT" | "ACEMQ_TOPOLOGY_MISSING" | "ACEMQ_TOPOLOGY_REFUSED";
+
+/**
+ * The root of everything this library throws on purpose.
+ *
+ * Wrong arguments are the built-in `TypeError` and `RangeError`: they are faults of the call, not of the world.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { AceMqError, FatalError } from "@acemq/amqp/core";
+ *
+ * const error = new FatalError("No such product");
+ * assert.ok(error instanceof AceMqError);
+ * assert.equal(error.code, "ACEMQ_FATAL");
+ * ```
+ */
+export class AceMqError extends Error {
+  /** What happened, stable across releases. */
+  readonly code: AceMqErrorCode;
+
+  constructor(code: AceMqErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** Thrown in a handler: trying again cannot help, so the message goes to the dead letters on this attempt. */
+export class FatalError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_FATAL", message, options);
+  }
+}
+
+/** Trying again may help: in a handler it walks the retry ladder; a codec throws it when what it depends on is away. */
+export class RetryableError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_RETRYABLE", message, options);
+  }
+}
+
+/** The facts of a failed publish. */
+export interface PublishFailure {
+  readonly code: PublishErrorCode;
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly messageId: string;
+  /** The broker's words, or ours where the broker was not asked. */
+  readonly reason: string;
+}
+
+/**
+ * One publish that did not end as "confirmed and routed".
+ *
+ * `ACEMQ_PUBLISH_UNKNOWN` may have arrived: resend it under the same `messageId`. After every other code the broker does
+ * not have the message.
+ */
+export class PublishError extends AceMqError {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly messageId: string;
+  readonly reason: string;
+
+  constructor(failure: PublishFailure, options?: ErrorOptions) {
+    super(failure.code, `Cannot publish ${describe(failure)}: ${failure.reason}`, options);
+    this.exchange = failure.exchange;
+    this.routingKey = failure.routingKey;
+    this.messageId = failure.messageId;
+    this.reason = failure.reason;
+  }
+
+  /** True when the broker took the message and found no queue for it. */
+  get unroutable(): boolean {
+    return this.code === "ACEMQ_PUBLISH_UNROUTABLE";
+  }
+
+  /** True when nothing was written because publishing is paused: by the application, by the broker, or for want of a connection. */
+  get paused(): boolean {
+    return this.code === "ACEMQ_PUBLISH_PAUSED";
+  }
+}
+
+/** What became of one payload of a batch; `index` is its place in the batch. */
+export type BatchItem =
+  | { readonly index: number; readonly status: "sent"; readonly messageId: string }
+  | { readonly index: number; readonly status: "failed"; readonly error: unknown };
+
+/**
+ * A batch of which at least one message failed. The others went out: a batch is never atomic, so resend by index.
+ *
+ * The sentence is the one the AceMQ libraries share (contract core 2.6).
+ */
+export class PublishBatchError extends AceMqError {
+  /** One entry a payload, in payload order. */
+  readonly results: readonly BatchItem[];
+  readonly total: number;
+  readonly failed: number;
+  readonly confirmed: number;
+
+  constructor(results: readonly BatchItem[]) {
+    const errors = results.flatMap((item) => item.status === "failed" ? [item.error] : []);
+    const ok = results.length - errors.length;
+    const text = firstWords(errors[0]);
+    super(
+      "ACEMQ_PUBLISH_BATCH",
+      `${errors.length} of ${results.length} messages were not confirmed; ${ok} were. The first failure was: ${text}`,
+      { cause: errors[0] },
+    );
+    this.results = results;
+    this.total = results.length;
+    this.failed = errors.length;
+    this.confirmed = ok;
+  }
+
+  /** True only when every failure was an unroutable message. */
+  get unroutable(): boolean {
+    return this.#every((error) => error.unroutable);
+  }
+
+  /** True only when every failure was a publish declined before a byte was written. */
+  get paused(): boolean {
+    return this.#every((error) => error.paused);
+  }
+
+  #every(test: (error: PublishError) => boolean): boolean {
+    return this.results.every((item) =>
+      item.status === "sent" || (item.error instanceof PublishError && test(item.error))
+    );
+  }
+}
+
+/** A payload that cannot become bytes. Nothing was sent. */
+export class EncodeError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_ENCODE", message, options);
+  }
+}
+
+/** Bytes that cannot become a payload. The message is parked, never retried: it would not read next time either. */
+export class DecodeError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_DECODE", message, options);
+  }
+}
+
+/** One thing a schema found wrong, and where. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+/** A payload that does not fit its schema: the cause of the `EncodeError` or `DecodeError` that carries it. */
+export class SchemaError extends AceMqError {
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(message: string, issues: readonly SchemaIssue[]) {
+    super("ACEMQ_SCHEMA", message);
+    this.issues = issues;
+  }
+}
+
+/** A connection that could not be opened, was lost, or is closed. Never carries a credential. */
+export class ConnectionError extends AceMqError {
+  constructor(code: ConnectionErrorCode, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+  }
+}
+
+/** A topology the broker does not have, or has otherwise. Raised before anything is declared. */
+export class TopologyError extends AceMqError {
+  /** One line for each object that is missing or differs, with the broker's own words. */
+  readonly findings: readonly string[];
+
+  constructor(code: TopologyErrorCode, message: string, options: ErrorOptions & { findings?: readonly string[] } = {}) {
+    super(code, message, options);
+    this.findings = options.findings ?? [];
+  }
+}
+
+/** A codec that was named but not handed in, or whose library is not installed. Raised at start-up. */
+export class CodecMissingError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_CODEC_MISSING", message, options);
+  }
+}
+
+/** Settings that would weaken security without saying so. Raised before dialling. */
+export class SecurityError extends AceMqError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_SECURITY", message, options);
+  }
+}
+
+/** The drain budget ended while handlers still ran; the broker hands their messages out again. */
+export class DrainTimeoutError extends AceMqError {
+  /** Deliveries that were in a handler when the budget ended. */
+  readonly stranded: number;
+
+  constructor(stranded: number, budgetMs: number) {
+    super(
+      "ACEMQ_DRAIN_TIMEOUT",
+      `Cannot finish draining within ${budgetMs} ms: ${stranded} ${
+        stranded === 1 ? "delivery" : "deliveries"
+      } still in a handler`,
+    );
+    this.stranded = stranded;
+  }
+}
+
+/**
+ * Whether an error, or anything in its chain of causes, says that trying again cannot help.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { FatalError, isFatal } from "@acemq/amqp/core";
+ *
+ * assert.equal(isFatal(new Error("outer", { cause: new FatalError("No such product") })), true);
+ * assert.equal(isFatal(new Error("try again")), false);
+ * ```
+ */
+export function isFatal(error: unknown): boolean {
+  return causes(error).some((one) => one instanceof FatalError);
+}
+
+/** Whether an error, or anything in its chain of causes, says that trying again may help. */
+export function isRetryable(error: unknown): boolean {
+  return causes(error).some((one) => one instanceof RetryableError);
+}
+
+/** `Name: message` of an error, its name alone when it says nothing, its text when it is no error. */
+export function describeError(error: unknown): string {
+  if (error instanceof Error) return error.message === "" ? error.name : `${error.name}: ${error.message}`;
+  return typeof error === "string" ? error : safeText(error);
+}
+
+/** A chain of causes is followed this far: enough for every wrapper, and an end for a chain that is a ring. */
+const DEEPEST_CAUSE = 16;
+
+function causes(error: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let one = error; one instanceof Error && chain.length < DEEPEST_CAUSE; one = one.cause) chain.push(one);
+  return chain;
+}
+
+function describe({ exchange, routingKey, messageId }: PublishFailure): string {
+  const where = exchange === "" ? `to queue "${routingKey}"` : `to exchange "${exchange}" with key "${routingKey}"`;
+  return `message "${messageId}" ${where}`;
+}
+
+function firstWords(error: unknown): string {
+  if (!(error instanceof Error)) return safeText(error);
+  return error.message === "" ? error.name : error.message;
+}
+
+function safeText(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Checks of option values: what was found and what is wanted, before anything happens.
+ *
+ * @module
+ */
+
+/** Throws a `RangeError` unless `value` is a whole number of at least `least`. */
+export function assertWholeNumber(name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new RangeError(
+    `Cannot use option '${name}': it must be a whole number of at least ${least}, found ${String(value)}`,
+  );
+}
+
+/** Throws a `RangeError` unless `value` is a finite number of at least `least`. */
+export function assertFiniteNumber(name: string, value: number, least: number): void {
+  if (typeof value === "number" && Number.isFinite(value) && value >= least) return;
+  throw new RangeError(
+    `Cannot use option '${name}': it must be a finite number of at least ${least}, found ${String(value)}`,
+  );
+}
+
+/** Throws a `TypeError` unless `value` is text with at least one character and at most 255 bytes: an AMQP short string. */
+export function assertName(what: string, value: unknown): asserts value is string {
+  if (typeof value !== "string" || value === "") {
+    throw new TypeError(
+      `Cannot use ${what}: it must be non-empty text, found ${value === "" ? "empty text" : typeof value}`,
+    );
+  }
+  assertShortText(what, value);
+}
+
+/** Throws a `RangeError` when `value` is longer than an AMQP short string can hold: 255 bytes of UTF-8. */
+export function assertShortText(what: string, value: string): void {
+  if (value.length <= 85) return;
+  const bytes = new TextEncoder().encode(value).byteLength;
+  if (bytes > 255) throw new RangeError(`Cannot use ${what}: it must fit 255 bytes of UTF-8, found ${bytes}`);
+}

@@ -1,0 +1,133 @@
+/**
+ * The envelope: what the library knows about a message beside its payload. A value; a change is a new value.
+ *
+ * @module
+ */
+
+import { type Clock, type NewId, randomUuid, systemClock } from "../clock.ts";
+
+/** Where a message stands on a declared route. */
+export interface DeclaredRoute {
+  /** All step names, done and to do. */
+  readonly steps: readonly string[];
+  /** Index of the step the message is for; `steps.length` when the route is finished. */
+  readonly position: number;
+  /** Absent when the sender gave none. */
+  readonly runId?: string | undefined;
+}
+
+/** What travels with every message (contract core 1.1). Optional fields are absent, never empty. */
+export interface Envelope {
+  /** Message id and idempotency key; survives every retry. */
+  readonly id: string;
+  /** Logical type; the routing key when the sender gave none. */
+  readonly type: string;
+  /** Payload schema version, from 1. */
+  readonly version: number;
+  /** Business correlation; the id when the sender gave none. */
+  readonly correlationId: string;
+  /** Id of the message that caused this one. */
+  readonly causationId?: string | undefined;
+  /** Delivery attempt, from 1. */
+  readonly attempt: number;
+  /** First publish, epoch milliseconds; survives every hop, replay included. */
+  readonly firstSeenMs: number;
+  /** `service@host` of the first publisher. */
+  readonly origin?: string | undefined;
+  /** Why the message was set aside; only on copies in `.dlq` and `.parked`. */
+  readonly error?: string | undefined;
+  /** Where the payload is, when the application says so. */
+  readonly claim?: string | undefined;
+  /** The declared route the message follows. */
+  readonly route?: DeclaredRoute | undefined;
+  /** Queue the message was last replayed from. */
+  readonly replayedFrom?: string | undefined;
+  /** When the message was last replayed. */
+  readonly replayedAt?: Date | undefined;
+  /** How often the message was replayed; absent for never. */
+  readonly replayCount?: number | undefined;
+}
+
+/** What a new envelope is made from. */
+export interface EnvelopeFields {
+  readonly type: string;
+  readonly id?: string | undefined;
+  readonly version?: number | undefined;
+  readonly correlationId?: string | undefined;
+  readonly causationId?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly claim?: string | undefined;
+  readonly route?: DeclaredRoute | undefined;
+}
+
+/** Where time and ids come from. */
+export interface EnvelopeSources {
+  /** @default {systemClock()} */
+  readonly clock?: Clock;
+  /** @default {randomUuid} */
+  readonly newId?: NewId;
+}
+
+/**
+ * The envelope of a message that has never been published.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { newEnvelope } from "@acemq/amqp/core";
+ *
+ * const envelope = newEnvelope({ type: "order.placed" });
+ * assert.equal(envelope.attempt, 1);
+ * assert.equal(envelope.correlationId, envelope.id);
+ * ```
+ */
+export function newEnvelope(fields: EnvelopeFields, sources: EnvelopeSources = {}): Envelope {
+  const { clock = systemClock(), newId = randomUuid } = sources;
+  const id = present(fields.id) ?? newId();
+  return {
+    id,
+    type: present(fields.type) ?? TYPE_OF_EMPTY_KEY,
+    version: fields.version ?? 1,
+    correlationId: present(fields.correlationId) ?? id,
+    causationId: present(fields.causationId),
+    attempt: 1,
+    firstSeenMs: clock.now(),
+    origin: present(fields.origin),
+    error: undefined,
+    claim: present(fields.claim),
+    route: fields.route,
+    replayedFrom: undefined,
+    replayedAt: undefined,
+    replayCount: undefined,
+  };
+}
+
+/**
+ * The fields a message caused by `parent` takes over: its correlation, and its id as causation (contract core 1.7).
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { causedBy, newEnvelope } from "@acemq/amqp/core";
+ *
+ * const placed = newEnvelope({ type: "order.placed", correlationId: "cart-8812" });
+ * const charged = newEnvelope({ type: "order.charged", ...causedBy(placed) });
+ * assert.equal(charged.correlationId, "cart-8812");
+ * assert.equal(charged.causationId, placed.id);
+ * ```
+ */
+export function causedBy(parent: Envelope): { correlationId: string; causationId: string } {
+  return { correlationId: parent.correlationId, causationId: parent.id };
+}
+
+/** The envelope of the next attempt: everything else stays, the id and the first sight included. */
+export function nextAttempt(envelope: Envelope): Envelope {
+  return { ...envelope, attempt: envelope.attempt + 1 };
+}
+
+/** The type of a message whose routing key is empty (contract core 1.6). */
+export const TYPE_OF_EMPTY_KEY = "message";
+
+function present(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}

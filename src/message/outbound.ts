@@ -1,0 +1,42 @@
+/**
+ * An outbound message: encoded, enveloped, ready for the wire. Made once; sent now, stored with a commit, or kept for later.
+ *
+ * @module
+ */
+
+import { readText } from "./read_value.ts";
+import { own } from "./parse_envelope.ts";
+import { HEADER_ID, HEADER_TYPE } from "./header_names.ts";
+import type { WireTable } from "./wire_value.ts";
+
+/** Everything a broker needs to publish one message. Immutable; nothing encodes it again. */
+export interface Outbound {
+  /** `""` is the default exchange, whose routing key is a queue's name. */
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly body: Uint8Array;
+  readonly contentType?: string | undefined;
+  /** The AMQP property; absent when the id does not fit its 255 bytes. */
+  readonly messageId?: string | undefined;
+  /** The whole header table, envelope included. */
+  readonly headers: WireTable;
+  /** Delivery mode 2 when true, 1 when false. */
+  readonly persistent: boolean;
+  /** The broker returns the message when no queue is bound for it. */
+  readonly mandatory: boolean;
+  readonly replyTo?: string | undefined;
+  /** 0 to 255; absent for none. */
+  readonly priority?: number | undefined;
+  /** Time to live in the queue, whole milliseconds; absent for none. */
+  readonly expirationMs?: number | undefined;
+}
+
+/** The message id an outbound message carries: its header, else its property, else empty. */
+export function outboundId(outbound: Outbound): string {
+  return readText(own(outbound.headers, HEADER_ID)) ?? outbound.messageId ?? "";
+}
+
+/** The logical type an outbound message carries, empty when it carries none. */
+export function outboundType(outbound: Outbound): string {
+  return readText(own(outbound.headers, HEADER_TYPE)) ?? "";
+}

@@ -1,0 +1,157 @@
+/**
+ * Port: a broker, as far as this library needs one.
+ *
+ * A {@linkcode Broker} is a place that can be connected to; opening it gives a {@linkcode BrokerConnection}. An adapter that
+ * loses its link brings it back by itself, declares again what was declared through it, and subscribes again.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Outbound } from "../message/outbound.ts";
+import type { ReceivedMessage } from "../message/received.ts";
+import type { BindingSpec, DeclareArguments, ExchangeSpec, QueueSpec } from "../topology/specs.ts";
+
+/** A broker that can be connected to. Inert. */
+export interface Broker {
+  /** Opens a connection; rejects with a `ConnectionError` or a `SecurityError` that never shows a credential. */
+  open(options: BrokerOpenOptions): Promise<BrokerConnection>;
+}
+
+/** What a connection is told when it is opened. */
+export interface BrokerOpenOptions {
+  /** Shown by the broker beside the connection. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Hears what happens to the connection. Called synchronously; never throws. */
+  readonly onEvent: (event: BrokerEvent) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What can happen to a connection. */
+export type BrokerEvent =
+  | { readonly type: "lost"; readonly reason: string }
+  | { readonly type: "retrying"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | { readonly type: "recovered"; readonly attempts: number }
+  | { readonly type: "blocked"; readonly reason: string }
+  | { readonly type: "unblocked" }
+  | { readonly type: "consumer_lost"; readonly queue: string; readonly reason: string }
+  | { readonly type: "consumer_recovered"; readonly queue: string }
+  | { readonly type: "redeclare_failed"; readonly object: string; readonly reason: string };
+
+/** What a broker can hold, bytes. Undefined: no limit is known. */
+export interface BrokerLimits {
+  /** Payload of the content header: properties and headers. */
+  readonly maxHeaderBytes?: number | undefined;
+  readonly maxBodyBytes?: number | undefined;
+  /** Publishes that may wait for a confirm on one lane. */
+  readonly maxUnconfirmedPerLane?: number | undefined;
+}
+
+/** The state of a connection, readable without asking the broker. */
+export interface BrokerState {
+  readonly status: "open" | "recovering" | "closed";
+  /** Why the broker has blocked publishing; undefined while it has not. */
+  readonly blockedReason?: string | undefined;
+}
+
+/** How one message is published. */
+export interface PublishOptions {
+  /** Messages of one lane leave in the order they were handed over. Lane 0 is for messages on somebody's behalf. */
+  readonly lane: number;
+  /** Wait for the broker's confirm; without it the promise resolves when the message was written. */
+  readonly confirm: boolean;
+}
+
+/**
+ * What became of a publish. A value, never a rejection: whoever publishes decides.
+ *
+ * `unknown` may have arrived. Everything but `confirmed` and `published` means the broker does not have the message.
+ */
+export type PublishReceipt =
+  | { readonly outcome: "confirmed" }
+  | { readonly outcome: "published" }
+  | { readonly outcome: "unroutable"; readonly reason: string }
+  | { readonly outcome: "nacked"; readonly reason: string }
+  | { readonly outcome: "paused"; readonly reason: string }
+  | { readonly outcome: "refused"; readonly reason: string; readonly written: boolean }
+  | { readonly outcome: "unknown"; readonly reason: string };
+
+/** How a delivery is given back to the broker. */
+export type SettleAs = "ack" | "requeue" | "discard";
+
+/** One message in the hands of a consumer. */
+export interface BrokerDelivery {
+  readonly message: ReceivedMessage;
+  /**
+   * Settles the delivery; only the first call counts. `stale` means that the link it came on is gone: the broker has requeued
+   * the message by itself, and nothing was sent.
+   */
+  settle(as: SettleAs): "sent" | "stale";
+}
+
+/** How a subscription is opened. */
+export interface SubscribeOptions {
+  /** Unsettled deliveries at most; 0 asks for no bound at all. */
+  readonly prefetch: number;
+  readonly consumerTag: string;
+  readonly arguments?: DeclareArguments;
+  /** Called for each delivery, synchronously and in order. Never throws. */
+  readonly onDelivery: (delivery: BrokerDelivery) => void;
+  /** Called when deliveries handed out before are stale: the link is gone, and the subscription comes back by itself. */
+  readonly onLost: (reason: string) => void;
+  /** Called when the subscription stands again. */
+  readonly onRecovered: () => void;
+}
+
+/** A running subscription. */
+export interface Subscription {
+  /** Whether deliveries can arrive just now. */
+  readonly live: boolean;
+  setPrefetch(prefetch: number): Promise<void>;
+  /** Stops new deliveries; those handed out can still be settled. */
+  cancel(): Promise<void>;
+  /** Ends the subscription and what carried it; unsettled deliveries go back to the queue. */
+  close(): Promise<void>;
+}
+
+/** What a queue looks like to a passive question. */
+export type QueueState =
+  | { readonly status: "present"; readonly messages: number; readonly consumers: number }
+  | { readonly status: "absent" };
+
+/** What a broker answered to a declaration. */
+export type DeclareResult =
+  | { readonly status: "declared" }
+  /** It exists with other arguments; the broker's words. */
+  | { readonly status: "differs"; readonly reason: string }
+  | { readonly status: "refused"; readonly reason: string };
+
+/** An open connection. Methods reject with a `ConnectionError` while there is no link, unless they say otherwise. */
+export interface BrokerConnection {
+  /** The value of the `transport` label: `rabbitmq`, `memory`. */
+  readonly transport: string;
+  /** The host half of the origin header. */
+  readonly hostName: string;
+  readonly limits: BrokerLimits;
+  readonly state: BrokerState;
+  publish(outbound: Outbound, options: PublishOptions): Promise<PublishReceipt>;
+  subscribe(queue: string, options: SubscribeOptions): Promise<Subscription>;
+  declareExchange(spec: ExchangeSpec): Promise<DeclareResult>;
+  declareQueue(spec: QueueSpec): Promise<DeclareResult>;
+  bindQueue(spec: BindingSpec): Promise<DeclareResult>;
+  /** Asks whether a queue exists; creates nothing. */
+  checkQueue(name: string): Promise<QueueState>;
+  /** Asks whether an exchange exists; creates nothing. */
+  checkExchange(name: string): Promise<"present" | "absent">;
+  /** Takes one message off a queue, to be settled like a delivery; null when it is empty. */
+  pull(queue: string): Promise<BrokerDelivery | null>;
+  /** Removes a queue, messages included; a queue that is not there is no error. */
+  deleteQueue(name: string): Promise<void>;
+  /** Removes an exchange; one that is not there is no error. */
+  deleteExchange(name: string): Promise<void>;
+  /** Removes every waiting message. */
+  purgeQueue(name: string): Promise<void>;
+  /** Closes the connection; twice is once. */
+  close(): Promise<void>;
+}

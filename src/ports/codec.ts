@@ -1,0 +1,39 @@
+/**
+ * Port: how a payload becomes bytes and bytes a payload.
+ *
+ * @module
+ */
+
+import type { MessageHeaders, OutgoingHeaders } from "../message/header_value.ts";
+
+/** A payload as bytes. */
+export interface EncodedPayload {
+  readonly body: Uint8Array;
+  /** Where it differs from the codec's own: what a wrapped codec wrote. */
+  readonly contentType?: string;
+  /** Application headers the codec owns, such as a digest. */
+  readonly headers?: OutgoingHeaders;
+}
+
+/** What a codec may look at beside the bytes. */
+export interface DecodeContext {
+  /** As it came; undefined and empty both mean that none was given. */
+  readonly contentType?: string | undefined;
+  readonly headers?: MessageHeaders;
+}
+
+/**
+ * One format.
+ *
+ * `encode` throws {@linkcode EncodeError} for what the format cannot hold. `decode` throws {@linkcode DecodeError} for bytes it
+ * cannot read, and a `RetryableError` when something it depends on is away: the first parks the message, the second retries it.
+ * Both may return a promise.
+ */
+export interface Codec<T = unknown> {
+  /** What it writes. */
+  readonly contentType: string;
+  /** Whether it reads bodies of this content type; undefined for a message without one. */
+  canDecode(contentType: string | undefined): boolean;
+  encode(payload: T): EncodedPayload | Promise<EncodedPayload>;
+  decode(body: Uint8Array, context: DecodeContext): T | Promise<T>;
+}
