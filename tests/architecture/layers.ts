@@ -27,6 +27,12 @@ const LAYERS: Readonly<Record<string, number>> = {
   "connection.ts": 7,
 };
 
+/** Inside layer 1 the topology stands on what the others say: the names, the rungs and the header values. */
+const MAY_USE_BESIDE: Readonly<Record<string, readonly string[]>> = {
+  retry: ["naming"],
+  topology: ["message", "naming", "retry"],
+};
+
 /** The libraries an adapter may import, by folder. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   amqp: ["@cloudamqp/amqp-client"],
@@ -50,7 +56,7 @@ export function layerOf(path: string): number | undefined {
   return LAYERS[path.split("/")[1] ?? ""];
 }
 
-/** In `src`, a file imports its own folder and lower layers, by relative paths with their extension. */
+/** In `src`, a file imports its own folder, lower layers and what is listed beside it, by relative paths with their extension. */
 export function srcImports(source: Source): string[] {
   const layer = layerOf(source.path);
   if (layer === undefined) return [`${source.path}: The folder is in no layer`];
@@ -60,7 +66,8 @@ export function srcImports(source: Source): string[] {
     if (!target.endsWith(".ts")) return [`${source.path}: The import does not name its '.ts' file: ${specifier}`];
     if (!target.startsWith("src/")) return [`${source.path}: 'src' imports only 'src': ${target}`];
     const targetLayer = layerOf(target) ?? Infinity;
-    if (targetLayer < layer || folderOf(target) === folderOf(source.path)) return [];
+    const [from, to] = [folderOf(source.path), folderOf(target)];
+    if (targetLayer < layer || from === to || MAY_USE_BESIDE[from]?.includes(to)) return [];
     return [`${source.path} (layer ${layer}) imports ${target} (layer ${targetLayer})`];
   });
 }

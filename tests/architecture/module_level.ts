@@ -5,28 +5,50 @@
  */
 import ts from "typescript";
 import type { Source } from "./source.ts";
-import { violation } from "./source.ts";
+import { violation, walk } from "./source.ts";
 
 const READONLY_TYPE = /^(readonly\b|Readonly(Array|Map|Set)?<)|^unique symbol$/;
 const STATELESS_CLASSES: readonly string[] = ["TextEncoder", "TextDecoder"];
 const COLLECTIONS: readonly string[] = ["Map", "Set"];
 const PURE_CALLS: readonly string[] = ["Object.freeze", "Symbol", "Symbol.for"];
 
-/** Each top-level statement declares something, and what it declares is fixed and made of literals. */
-export function moduleLevel(source: Source): string[] {
-  return source.tree.statements.flatMap((statement) => statementFaults(source, statement));
+/** The interfaces among the sources whose every member is readonly: a constant of such a type is fixed. */
+export function readonlyInterfaces(sources: readonly Source[]): Set<string> {
+  const names = new Set<string>();
+  const isFixed = (member: ts.TypeElement): boolean =>
+    !ts.isPropertySignature(member) || hasModifier(member, ts.SyntaxKind.ReadonlyKeyword);
+  for (const { tree } of sources) {
+    walk(tree, (node) => {
+      if (ts.isInterfaceDeclaration(node) && node.members.every(isFixed)) names.add(node.name.text);
+    });
+  }
+  return names;
 }
 
-function statementFaults(source: Source, statement: ts.Statement): string[] {
-  if (ts.isVariableStatement(statement)) return variableFaults(source, statement);
-  if (ts.isClassDeclaration(statement)) return statement.members.flatMap((member) => memberFaults(source, member));
+/** Each top-level statement declares something, and what it declares is fixed and made of literals. */
+export function moduleLevel(source: Source, readonlyTypes: ReadonlySet<string> = new Set()): string[] {
+  const isReadonly = (type: ts.TypeNode | undefined): boolean => {
+    const text = type?.getText(source.tree) ?? "";
+    return READONLY_TYPE.test(text) || readonlyTypes.has(text.replace(/<.*$/s, ""));
+  };
+  return source.tree.statements.flatMap((statement) => statementFaults(source, statement, isReadonly));
+}
+
+/** Whether a declared type says that the value does not change. */
+type IsReadonly = (type: ts.TypeNode | undefined) => boolean;
+
+function statementFaults(source: Source, statement: ts.Statement, isReadonly: IsReadonly): string[] {
+  if (ts.isVariableStatement(statement)) return variableFaults(source, statement, isReadonly);
+  if (ts.isClassDeclaration(statement)) {
+    return statement.members.flatMap((member) => memberFaults(source, member, isReadonly));
+  }
   const declares = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) ||
     ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement) ||
     ts.isFunctionDeclaration(statement);
   return declares || isOptionalLibrary(source, statement) ? [] : [violation(source, statement, "This runs on import")];
 }
 
-function variableFaults(source: Source, statement: ts.VariableStatement): string[] {
+function variableFaults(source: Source, statement: ts.VariableStatement, isReadonly: IsReadonly): string[] {
   const { declarationList } = statement;
   const isDeclared = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) ?? false;
   if (isDeclared) return [];
@@ -34,22 +56,21 @@ function variableFaults(source: Source, statement: ts.VariableStatement): string
     return [violation(source, statement, "A module-level variable can change")];
   }
   return declarationList.declarations.flatMap(({ type, initializer }) =>
-    initializer === undefined ? [] : valueFaults(source, initializer, type)
+    initializer === undefined ? [] : valueFaults(source, initializer, isReadonly(type))
   );
 }
 
-function memberFaults(source: Source, member: ts.ClassElement): string[] {
+function memberFaults(source: Source, member: ts.ClassElement, isReadonly: IsReadonly): string[] {
   if (ts.isClassStaticBlockDeclaration(member)) return [violation(source, member, "This runs on import")];
   if (!ts.isPropertyDeclaration(member) || !hasModifier(member, ts.SyntaxKind.StaticKeyword)) return [];
   if (!hasModifier(member, ts.SyntaxKind.ReadonlyKeyword)) {
     return [violation(source, member, "A static field can change")];
   }
-  return member.initializer === undefined ? [] : valueFaults(source, member.initializer, member.type);
+  return member.initializer === undefined ? [] : valueFaults(source, member.initializer, isReadonly(member.type));
 }
 
-/** `type` is what the declaration says about the value: an array or object is fixed only if the type says so. */
-function valueFaults(source: Source, value: ts.Expression, type?: ts.TypeNode): string[] {
-  const isReadonly = type !== undefined && READONLY_TYPE.test(type.getText(source.tree));
+/** An array or object is fixed only if its declared type says so, or `as const` does. */
+function valueFaults(source: Source, value: ts.Expression, isReadonly: boolean): string[] {
   const inner = unwrap(value);
   if (ts.isArrowFunction(inner) || ts.isFunctionExpression(inner)) {
     return [violation(source, value, "A module-level function is a declaration")];
@@ -103,6 +124,6 @@ function unwrap(value: ts.Expression): ts.Expression {
   return isWrapper ? unwrap(value.expression) : value;
 }
 
-function hasModifier(member: ts.PropertyDeclaration, kind: ts.SyntaxKind): boolean {
+function hasModifier(member: ts.PropertyDeclaration | ts.PropertySignature, kind: ts.SyntaxKind): boolean {
   return member.modifiers?.some((modifier) => modifier.kind === kind) ?? false;
 }

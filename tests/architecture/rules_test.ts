@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { adapterImports, contractImports, entryImports, importCycles, reachableFrom, srcImports } from "./layers.ts";
-import { moduleLevel } from "./module_level.ts";
+import { moduleLevel, readonlyInterfaces } from "./module_level.ts";
 import { portableApis, runtimeGlobals, timeAndChance, uncheckedTypes } from "./platform.ts";
 import { controlCharacters, exportStyle, fileSize, functionSize } from "./shape.ts";
 import type { Rule } from "./source.ts";
@@ -36,10 +36,18 @@ describe("the layers of src", () => {
     });
   });
 
-  it("keep folders of one layer apart, and patterns from each other", () => {
+  it("keep folders of one layer apart but for the listed ones, and patterns from each other", () => {
     check(srcImports, "src/patterns/outbox/relay.ts", {
       passes: ['import { a } from "./record.ts";', 'import { a } from "../../consume/consumer.ts";'],
       fails: ['import { a } from "../saga/saga.ts";', 'import { a } from "../../health/health.ts";'],
+    });
+    check(srcImports, "src/topology/topology.ts", {
+      passes: ['import { rungName } from "../naming/queue_names.ts";', 'import { a } from "../retry/ladder.ts";'],
+      fails: ['import { a } from "../slip/itinerary.ts";'],
+    });
+    check(srcImports, "src/naming/queue_names.ts", {
+      passes: [],
+      fails: ['import { a } from "../topology/topology.ts";'],
     });
     check(srcImports, "src/clock.ts", { passes: ['import { a } from "./errors.ts";'], fails: [] });
   });
@@ -131,6 +139,16 @@ describe("module level", () => {
         "const a = () => 1;",
         "class A { static b = 1; }",
       ],
+    });
+  });
+
+  it("takes a constant for fixed when every member of its interface is readonly", () => {
+    const types = parseSource("src/a.ts", "interface A { readonly b: 1; c(): 1 }; interface D { readonly b: 1; c: 1 }");
+    const readonlyTypes = readonlyInterfaces([types]);
+    const rule: Rule = (source) => moduleLevel(source, readonlyTypes);
+    check(rule, "src/b.ts", {
+      passes: ["const a: A = { b: 1 };"],
+      fails: ["const a: D = { b: 1 };", "const a: A[] = [];"],
     });
   });
 

@@ -1,0 +1,92 @@
+/**
+ * The gate: everything that has to hold before a change lands, on every runtime.
+ *
+ * `npm test` runs all of it. `npm test -- --only static,node24` runs some steps (see `--list`), and `--filter publish`
+ * only the test files with that text in their path. The last line is `N passed, N failed, N skipped`, and the exit code
+ * is 1 when something failed. With ACEMQ_REQUIRE_SERVICES=1 a skip is a failure, but for the tests of RabbitMQ 4.
+ *
+ * @module
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { documentationStep, examplesStep } from "./gate/documentation.ts";
+import type { Exception, Outcome } from "./gate/outcome.ts";
+import { failed, NONE, sum, withServicesRequired } from "./gate/outcome.ts";
+import { packageStep } from "./gate/package.ts";
+import { runTests, RUNTIMES } from "./gate/runners.ts";
+import { STATIC_STEPS } from "./gate/static.ts";
+import { files } from "./gate/tools.ts";
+
+/** A part of the gate; `--only` takes its name or the name of its group. */
+interface Step {
+  readonly name: string;
+  readonly group: string;
+  readonly run: () => Promise<Outcome>;
+}
+
+const { values: options } = parseArgs({
+  options: { only: { type: "string" }, filter: { type: "string", default: "" }, list: { type: "boolean" } },
+});
+
+function allSteps(filter: string): Step[] {
+  const tests = files("tests/**/*_test.ts").filter((path) => path.includes(filter)).map((path) => `./${path}`);
+  const faults = tests.filter((path) => path.startsWith("./tests/faults/"));
+  const others = tests.filter((path) => !faults.includes(path));
+  return [
+    ...Object.entries(STATIC_STEPS).map(([name, run]) => ({ name, group: "static", run })),
+    { name: "package", group: "static", run: packageStep },
+    ...RUNTIMES.map((name) => ({ name, group: "tests", run: () => runTests(name, others) })),
+    { name: "examples", group: "docs", run: examplesStep },
+    { name: "docs", group: "docs", run: documentationStep },
+    ...RUNTIMES.map((name) => ({
+      name: `faults-${name}`,
+      group: "faults",
+      run: () => runTests(name, faults, { serial: true }),
+    })),
+  ];
+}
+
+function chosenSteps(): Step[] {
+  const steps = allSteps(options.filter);
+  const wanted = options.only?.split(",");
+  if (wanted === undefined) return steps;
+  const unknown = wanted.filter((word) => !steps.some(({ name, group }) => name === word || group === word));
+  if (unknown.length > 0) throw new Error(`Cannot run the step '${unknown}': '--list' names the steps there are`);
+  return steps.filter(({ name, group }) => wanted.includes(name) || wanted.includes(group));
+}
+
+async function runStep(step: Step): Promise<Outcome> {
+  console.log(`\n=== ${step.name}`);
+  const startedAt = performance.now();
+  const outcome = await step.run().catch((error: unknown) => failed(step.name, String(error)));
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`--- ${step.name}: ${outcome === NONE ? "none" : counts(outcome)} (${seconds} s)`);
+  return outcome;
+}
+
+function counts({ passed, failures, skips }: Outcome): string {
+  return `${passed} passed, ${failures.length} failed, ${skips.length} skipped`;
+}
+
+function printAll(title: string, exceptions: readonly Exception[]): void {
+  if (exceptions.length === 0) return;
+  console.log(`\n${title}`);
+  for (const { name, reason } of exceptions) console.log(`  ${name}${reason === "" ? "" : `: ${reason}`}`);
+}
+
+async function main(): Promise<void> {
+  const steps = chosenSteps();
+  if (options.list === true) return steps.forEach(({ name, group }) => console.log(`${name} (${group})`));
+  const outcomes: Outcome[] = [];
+  for (const step of steps) {
+    const outcome = await runStep(step);
+    outcomes.push(process.env["ACEMQ_REQUIRE_SERVICES"] === "1" ? withServicesRequired(outcome) : outcome);
+  }
+  const total = sum(outcomes);
+  printAll("Skipped", total.skips);
+  printAll("Failed", total.failures);
+  console.log(`\n${counts(total)}`);
+  process.exitCode = total.failures.length === 0 ? 0 : 1;
+}
+
+await main();
