@@ -4,7 +4,7 @@
  * @module
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { missing } from "../../tests/support/services.ts";
 import type { Outcome } from "./outcome.ts";
 import { failed, NONE, passed, skipped, sum } from "./outcome.ts";
 import { runTests } from "./runners.ts";
@@ -14,7 +14,6 @@ import { check } from "./static.ts";
 import { CACHE, files, FROM_SOURCE, ROOT, run, TOOLS } from "./tools.ts";
 
 const FOLDER = `${CACHE}docs/`;
-const BROKER_PORT = 5672;
 
 /** A page may import without using, and need not write types out. */
 const TSCONFIG = {
@@ -75,14 +74,14 @@ function commandsFor(path: string, text: string): [string, string, string[]][] {
 /** Runs every example to its end on every runtime; Deno gets the permissions the file itself names. */
 export async function examplesStep(): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  const hasBroker = await answers(BROKER_PORT);
+  const noBroker = await missing("rabbitmq");
   for (const path of files("examples/*.ts")) {
     const text = read(path);
     for (const [runtime, command, args] of commandsFor(path, text)) {
       const name = `${path} on ${runtime}`;
       console.log(`-- ${name}`);
-      if (/^ \* Needs: RabbitMQ/m.test(text) && !hasBroker) {
-        outcomes.push(skipped(name, `no RabbitMQ on port ${BROKER_PORT}`));
+      if (/^ \* Needs: RabbitMQ/m.test(text) && noBroker !== false) {
+        outcomes.push(skipped(name, noBroker));
         continue;
       }
       const code = await run(command, args, { timeoutMs: 120_000 });
@@ -90,17 +89,6 @@ export async function examplesStep(): Promise<Outcome> {
     }
   }
   return sum(outcomes);
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1", timeout: 2_000 });
-    const settle = (isThere: boolean): void => {
-      socket.destroy();
-      resolve(isThere);
-    };
-    socket.once("connect", () => settle(true)).once("error", () => settle(false)).once("timeout", () => settle(false));
-  });
 }
 
 function read(path: string): string {
