@@ -5,7 +5,8 @@
  */
 import type { Exception, Outcome } from "./outcome.ts";
 
-interface TestCase {
+/** One test; the name is its path, from the file over the suites to its own title. */
+export interface TestCase {
   readonly name: string;
   readonly state: "passed" | "failed" | "skipped";
   readonly reason: string;
@@ -13,16 +14,23 @@ interface TestCase {
 
 const ELEMENT = /<(\/?)(testsuite|testcase|failure|error|skipped)\b((?:\s+[\w:]+="[^"]*")*)\s*(\/?)>/g;
 const ATTRIBUTE = /([\w:]+)="([^"]*)"/g;
-const SEPARATOR = " > ";
+/** Between the parts of a test's name. */
+export const SEPARATOR = " > ";
+
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", "#10": "\n" };
 
-/** Counts the tests of a report. A suite is no test, unless it failed with no test of its own to blame. */
+/** Counts the tests of a report. */
 export function readJunit(xml: string): Outcome {
-  const cases = testCases(xml);
-  const tests = cases.filter((one) => !isSuite(one, cases));
+  const tests = readTests(xml);
   const inState = (state: TestCase["state"]): Exception[] =>
     tests.filter((one) => one.state === state).map(({ name, reason }) => ({ name, reason }));
   return { passed: inState("passed").length, failures: inState("failed"), skips: inState("skipped") };
+}
+
+/** The tests of a report. A suite is no test, unless it failed with no test of its own to blame. */
+export function readTests(xml: string): TestCase[] {
+  const cases = testCases(xml);
+  return cases.filter((one) => !isSuite(one, cases));
 }
 
 function testCases(xml: string): TestCase[] {
