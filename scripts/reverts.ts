@@ -12,8 +12,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fr
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import process from "node:process";
-import { readJunit } from "./gate/junit.ts";
-import type { Exception } from "./gate/outcome.ts";
+import type { TestCase } from "./gate/junit.ts";
+import { readTests, SEPARATOR } from "./gate/junit.ts";
 import { files, FROM_SOURCE, ROOT, run, TOOLS } from "./gate/tools.ts";
 
 /** What a patch says about itself. */
@@ -33,35 +33,31 @@ export function parseRevert(text: string): Revert {
   return { test: field("test"), name: field("name"), why: field("why") };
 }
 
-/** Tests by name, after a run of the one test a patch is about. */
-interface Run {
-  readonly passed: number;
-  readonly failures: readonly Exception[];
-}
-
 /** The reason why a patch proves nothing, or `undefined` when its test was green without it and red with it. */
 async function faultOf(patch: string, scratch: string): Promise<string | undefined> {
   const revert = parseRevert(readFileSync(ROOT + patch, "utf8"));
   if (!existsSync(`${scratch}/${revert.test}`)) return `there is no ${revert.test}`;
   const before = await runTest(revert, scratch);
-  if (before.failures.length > 0) return "the test is red without the patch";
-  if (before.passed === 0) return `no test of ${revert.test} is named /${revert.name}/, or it was skipped`;
+  if (before.length === 0) return `no test of ${revert.test} is named /${revert.name}/`;
+  const notGreen = before.find(({ state }) => state !== "passed");
+  if (notGreen !== undefined) return `the test ${notGreen.state} without the patch: ${notGreen.reason}`;
   if (!applies(patch, scratch, [])) return "the patch does not apply";
   const after = await runTest(revert, scratch);
   if (!applies(patch, scratch, ["--reverse"])) throw new Error(`Cannot take back ${patch}`);
-  const title = new RegExp(revert.name);
-  const isRed = after.failures.some(({ name }) => title.test(name.split(" > ").at(-1) ?? ""));
-  return isRed ? undefined : "the test stays green with the patch, or fails for another reason";
+  if (after.some(({ state }) => state === "failed")) return undefined;
+  return after.length === 0 ? "the test does not even load with the patch" : "the test stays green with the patch";
 }
 
-async function runTest({ test, name }: Revert, scratch: string): Promise<Run> {
+/** Runs the tests whose own title matches; one that failed to load has no title. */
+async function runTest({ test, name }: Revert, scratch: string): Promise<TestCase[]> {
   const report = `${scratch}/report.xml`;
   rmSync(report, { force: true });
   await run(TOOLS.node24, [
     ...["--test", FROM_SOURCE, "--test-timeout=300000", `--test-name-pattern=${name}`],
     ...["--test-reporter=junit", `--test-reporter-destination=${report}`, test],
   ], { cwd: scratch });
-  return readJunit(readFileSync(report, "utf8"));
+  const title = new RegExp(name);
+  return readTests(readFileSync(report, "utf8")).filter((one) => title.test(one.name.split(SEPARATOR).at(-1) ?? ""));
 }
 
 function applies(patch: string, scratch: string, flags: readonly string[]): boolean {
@@ -91,11 +87,7 @@ async function main(names: readonly string[]): Promise<void> {
   for (const patch of patches) {
     const fault = await faultOf(patch, scratch).catch((error: unknown) => String(error));
     if (fault !== undefined) failures++;
-    console.log(
-      `${fault === undefined ? "noticed" : "FAILED "} ${basename(patch, ".patch")}${
-        fault === undefined ? "" : `: ${fault}`
-      }`,
-    );
+    console.log(fault === undefined ? `noticed ${patch}` : `FAILED  ${patch}: ${fault}`);
   }
   rmSync(scratch, { recursive: true, force: true });
   console.log(`\n${patches.length - failures} of ${patches.length} reverts are noticed by their test`);
