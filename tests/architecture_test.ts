@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { missingExamples } from "./architecture/examples.ts";
 import {
   adapterImports,
   contractImports,
@@ -62,6 +63,11 @@ describe("the architecture", () => {
   it("keeps files short", () => holds(fileSize, [...LIBRARY, ...PROGRAMS]));
   it("keeps functions short", () => holds(functionSize, [...LIBRARY, ...PROGRAMS]));
   it("lists named exports and hides with #", () => holds(exportStyle, [...LIBRARY, ...TESTS, ...PROGRAMS]));
+
+  it("shows every public function running", () => {
+    const entries = [...ENTRIES, ...ADAPTERS.filter(({ path }) => /^adapters\/[^/]+\/mod\.ts$/.test(path))];
+    holds((entry) => missingExamples(entry, LIBRARY), entries);
+  });
 
   it("has no control character in any file [DOC-15]", () => {
     const folders = ["src", "adapters", "tests", "examples", "bench", "scripts", "docs", ".ci"];

@@ -10,6 +10,7 @@ import { violation, walk } from "./source.ts";
 const READONLY_TYPE = /^(readonly\b|Readonly(Array|Map|Set)?<)|^unique symbol$/;
 const STATELESS_CLASSES: readonly string[] = ["TextEncoder", "TextDecoder"];
 const COLLECTIONS: readonly string[] = ["Map", "Set"];
+const EMPTY_BYTES = /^new Uint8Array\(0?\)$/;
 const PURE_CALLS: readonly string[] = ["Object.freeze", "Symbol", "Symbol.for"];
 
 /** The interfaces among the sources whose every member is readonly: a constant of such a type is fixed. */
@@ -97,7 +98,8 @@ function runs(node: ts.Node, isReadonly: boolean): boolean {
   if (ts.isCallExpression(node)) return !PURE_CALLS.includes(node.expression.getText());
   if (ts.isNewExpression(node)) {
     const name = node.expression.getText();
-    return !STATELESS_CLASSES.includes(name) && !(isReadonly && COLLECTIONS.includes(name));
+    return !STATELESS_CLASSES.includes(name) && !(isReadonly && COLLECTIONS.includes(name)) &&
+      !EMPTY_BYTES.test(node.getText());
   }
   if (ts.isRegularExpressionLiteral(node)) return /[gy][a-z]*$/.test(node.text);
   return ts.isAwaitExpression(node) || ts.isTaggedTemplateExpression(node) || ts.isPostfixUnaryExpression(node) ||

@@ -1,6 +1,7 @@
 /** Each architecture rule lets the good file through and catches the fault it is there for. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { missingExamples } from "./examples.ts";
 import { adapterImports, contractImports, entryImports, importCycles, reachableFrom, srcImports } from "./layers.ts";
 import { moduleLevel, readonlyInterfaces } from "./module_level.ts";
 import { portableApis, runtimeGlobals, timeAndChance, uncheckedTypes } from "./platform.ts";
@@ -124,7 +125,7 @@ describe("module level", () => {
         "export const A = 1 + 2; const B = `x`; const C = 2n ** 63n - 1n;",
         'const A = ["a", { b: 1 }] as const;',
         "const A: readonly string[] = []; const B: Readonly<Record<string, number>> = { a: 1 };",
-        'const A: ReadonlySet<string> = new Set(["a"]); const B = new TextEncoder();',
+        'const A: ReadonlySet<string> = new Set(["a"]); const B = new TextEncoder(), C = new Uint8Array(0);',
         "const A = Object.freeze({ a: 1 }); const B: unique symbol = Symbol('b');",
         "const A = /^[a-z]+$/u; class B { static readonly C = 1; d = new Map(); } function e() { let f = 1; f++; }",
       ],
@@ -133,6 +134,7 @@ describe("module level", () => {
         "var a = 1;",
         "const a = new Map();",
         "const a = {};",
+        "const a = new Uint8Array(1);",
         "const a: string[] = [];",
         "const a = [new Map()] as const;",
         "const a = /a/g;",
@@ -236,6 +238,21 @@ describe("the platform", () => {
   });
 });
 
+describe("the documentation", () => {
+  it("shows every public function running", () => {
+    const entry = parseSource("mod.ts", 'export { a, b as c } from "./src/a.ts"; export type { D } from "./src/a.ts";');
+    const shown = "/**\n * A.\n *\n * @example\n * ```ts\n * a();\n * ```\n */\nexport function a(): void {}\n";
+    const faultsWith = (text: string): number => missingExamples(entry, [parseSource("src/a.ts", text)]).length;
+    assert.equal(faultsWith(`${shown}export function notListed() {} function b() {}`), 0);
+    assert.equal(faultsWith(`${shown}/** B. */\nexport function b() {}`), 1);
+    assert.equal(
+      faultsWith("export function a(b: 1): void;\nexport function a(b: 2): void;\nexport function a() {}"),
+      1,
+    );
+    assert.equal(missingExamples(parseSource("mod.ts", "export function a() {}"), []).length, 1);
+  });
+});
+
 describe("the shape of a file", () => {
   const lines = (count: number, line: string): string => `${line}\n`.repeat(count);
 
@@ -255,7 +272,7 @@ describe("the shape of a file", () => {
       passes: [
         "export { a };",
         "export function a(b: 1, c: 2, d: 3) {}",
-        "class A { #b = 1; }",
+        "class A { #b = 1; private constructor() {} }",
         "switch (a) { default: b(); }",
       ],
       fails: [

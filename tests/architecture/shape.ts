@@ -69,7 +69,8 @@ function exportFault(node: ts.Node): string | undefined {
     const isStar = node.exportClause === undefined || ts.isNamespaceExport(node.exportClause);
     return isStar ? "Exports are listed, never 'export *'" : undefined;
   }
-  if (node.kind === ts.SyntaxKind.PrivateKeyword) return "Private members are '#names'";
+  const isPrivate = node.kind === ts.SyntaxKind.PrivateKeyword && !ts.isConstructorDeclaration(node.parent);
+  if (isPrivate) return "Private members are '#names'";
   if (node.kind === ts.SyntaxKind.DefaultKeyword && ts.canHaveModifiers(node.parent)) {
     return "Exports are named, never default";
   }

@@ -1,0 +1,114 @@
+/** The three manifests describe one package, and what they export is there. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { packageManifest } from "../scripts/build.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+interface DenoManifest extends Manifest {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly imports: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<string, string>>;
+}
+
+interface NpmManifest extends Manifest {
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+const ROOT = new URL("../", import.meta.url);
+const deno = read<DenoManifest>("deno.json");
+const jsr = read<DenoManifest>("jsr.json");
+const npm = read<NpmManifest>("package.json");
+
+/** `connect` takes a URL or a broker in the root and a broker in the core: the one name that differs by design. */
+const DIFFERS_BY_DESIGN: readonly string[] = ["connect"];
+
+function read<M>(path: string): M {
+  return JSON.parse(readFileSync(new URL(path, ROOT), "utf8")) as M;
+}
+
+describe("the manifests", () => {
+  it("agree in name, version and licence", () => {
+    const facts = ({ name, version, license }: Manifest): Manifest => ({ name, version, license });
+    assert.deepEqual(facts(jsr), facts(deno));
+    assert.deepEqual(facts(npm), facts(deno));
+    assert.match(readFileSync(new URL("LICENSE", ROOT), "utf8"), /Apache License\s+Version 2\.0/);
+  });
+
+  it("agree in what they export", () => {
+    assert.deepEqual(jsr.exports, deno.exports);
+    const built = (path: string, extension: string): string =>
+      path.replace("./", "./dist/").replace(/\.ts$/, extension);
+    const expected = Object.entries(deno.exports).map(([subpath, path]) => [
+      subpath,
+      { "@acemq/source": path, "types": built(path, ".d.ts"), "default": built(path, ".js") },
+    ]);
+    assert.deepEqual(npm.exports, Object.fromEntries(expected));
+  });
+
+  it("export only files that exist", () => {
+    const missing = Object.values(deno.exports).filter((path) => !existsSync(new URL(path, ROOT)));
+    assert.deepEqual(missing, []);
+  });
+
+  it("name the same dependencies in the same versions", () => {
+    for (const [name, version] of Object.entries(npm.dependencies)) {
+      const specifiers = Object.entries(deno.imports).filter(([key]) => key === name || key.startsWith(`${name}/`));
+      assert.ok(specifiers.length > 0, name);
+      for (const [key, specifier] of specifiers) {
+        assert.equal(specifier, `npm:${name}@${version}${key.slice(name.length)}`);
+      }
+    }
+  });
+
+  it("offer the same two commands", () => {
+    for (const command of ["demo", "test"]) {
+      assert.equal(deno.tasks[command]?.replace("deno run -A ", ""), npm.scripts[command]?.replace("node ", ""));
+    }
+  });
+
+  it("leave tools, scripts and sources out of the package that is published", () => {
+    const published = packageManifest({ ...npm });
+    const kept = ["name", "version", "license", "type", "sideEffects", "engines", "dependencies", "exports"];
+    for (const field of kept) assert.ok(field in published, field);
+    for (const field of ["private", "scripts", "devDependencies", "optionalDependencies", "allowScripts", "files"]) {
+      assert.ok(!(field in published), field);
+    }
+    assert.deepEqual((published["exports"] as NpmManifest["exports"])["./core"], {
+      types: "./core.d.ts",
+      default: "./core.js",
+    });
+  });
+});
+
+describe("the public names", () => {
+  it("mean the same thing wherever they are exported, and none is a module [DOC-03]", async () => {
+    const meanings = new Map<string, unknown>();
+    for (const path of Object.values(deno.exports)) {
+      const exported: Record<string, unknown> = await import(new URL(path, ROOT).href);
+      for (const [name, value] of Object.entries(exported)) {
+        assert.notEqual(value, undefined, `${path} exports nothing under '${name}'`);
+        assert.notEqual(
+          Object.prototype.toString.call(value),
+          "[object Module]",
+          `${path} exports a module as '${name}'`,
+        );
+        if (DIFFERS_BY_DESIGN.includes(name)) continue;
+        assert.equal(meanings.get(name) ?? value, value, `'${name}' of ${path} shadows another`);
+        meanings.set(name, value);
+      }
+    }
+  });
+
+  it("of the core are all in the root", async () => {
+    const [root, core] = await Promise.all(["./mod.ts", "./core.ts"].map((path) => import(new URL(path, ROOT).href)));
+    assert.deepEqual(Object.keys(core).filter((name) => !(name in root)), []);
+  });
+});
