@@ -1,5 +1,5 @@
 /**
- * The npm package as somebody else gets it: packed, unpacked beside its dependency, imported on Node 20, type-checked.
+ * The npm package as somebody else gets it: packed, unpacked beside its dependency, imported on every runtime, type-checked.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import process from "node:process";
 import type { Outcome } from "./outcome.ts";
-import { failed, NONE, skipped, sum } from "./outcome.ts";
+import { failed, NONE, passed, skipped, sum } from "./outcome.ts";
 import { check, entryPoints } from "./static.ts";
 import { ROOT, run, TOOLS } from "./tools.ts";
 
@@ -32,6 +32,13 @@ for (const subpath of Object.keys(exports)) {
   console.log(specifier + ": " + names.length + " names");
 }
 `;
+
+const IMPORTERS: readonly (readonly [keyof typeof TOOLS, readonly string[]])[] = [
+  ["node20", []],
+  ["node24", []],
+  ["bun", []],
+  ["deno", ["run", "--allow-read", "--allow-env"]],
+];
 
 /** Builds, packs and uses the package. */
 export async function packageStep(): Promise<Outcome> {
@@ -63,10 +70,18 @@ async function unpack(folder: string): Promise<void> {
 }
 
 async function importStep(folder: string): Promise<Outcome> {
-  const name = "import of the package on Node 20";
-  if (!existsSync(TOOLS.node20)) return skipped(name, "no binary of this runtime for this platform");
-  const code = await run(TOOLS.node20, ["use.mjs"], { cwd: folder });
-  return code === 0 ? { ...NONE, passed: 1 } : failed(name, `Ended with ${code}`);
+  const outcomes: Outcome[] = [];
+  for (const [runtime, args] of IMPORTERS) {
+    const name = `import of the package on ${runtime}`;
+    console.log(`-- ${name}`);
+    if (!existsSync(TOOLS[runtime])) {
+      outcomes.push(skipped(name, "no binary of this runtime for this platform"));
+      continue;
+    }
+    const code = await run(TOOLS[runtime], [...args, "use.mjs"], { cwd: folder });
+    outcomes.push(code === 0 ? passed(1) : failed(name, `Ended with ${code}`));
+  }
+  return sum(outcomes);
 }
 
 /** A strict user's compiler reads our declarations, and does not skip them. */
@@ -81,7 +96,7 @@ async function typeStep(folder: string): Promise<Outcome> {
   const code = await run(TOOLS.tsc, [...flags, "--lib", "es2023,esnext.disposable,dom", "--types", "node", "use.ts"], {
     cwd: folder,
   });
-  return code === 0 ? { ...NONE, passed: 1 } : failed("declarations of the package", `'tsc' ended with ${code}`);
+  return code === 0 ? passed(1) : failed("declarations of the package", `'tsc' ended with ${code}`);
 }
 
 async function expectSuccess(command: string, args: readonly string[]): Promise<void> {
