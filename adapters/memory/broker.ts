@@ -1,0 +1,147 @@
+/**
+ * A broker in memory, for tests and for programs that need no other yet.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { TopologyError } from "../../src/errors.ts";
+import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import type { ReceivedMessage } from "../../src/message/received.ts";
+import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/ports/broker.ts";
+import { type ConnectionHost, MemoryConnection, type MessageLimits } from "./connection.ts";
+import { Refusal } from "./refusals.ts";
+import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
+import { type Routed, VirtualHost } from "./virtual_host.ts";
+
+/** Options of {@linkcode memoryBroker}. */
+export interface MemoryBrokerOptions {
+  /** What messages expire by. @default {systemClock()} */
+  readonly clock?: Clock;
+  /** The largest body it takes. @default {134_217_728, as RabbitMQ 3.10} */
+  readonly maxBodyBytes?: number;
+  /** The largest content header it takes: properties and headers. @default {131_064, what one frame of RabbitMQ holds} */
+  readonly maxHeaderBytes?: number;
+}
+
+/** What a queue of a {@linkcode MemoryBroker} holds. */
+export interface QueueInspection {
+  /** What waits, head first; looking takes nothing away. */
+  readonly waiting: readonly ReceivedMessage[];
+  /** Messages in a consumer's hands. */
+  readonly unsettled: number;
+  readonly consumers: number;
+}
+
+/** A broker in memory. Connections to the same one see the same queues. */
+export interface MemoryBroker extends Broker {
+  /** What messages expire by. */
+  readonly clock: Clock;
+  /** The names of all queues, in the order they were declared. */
+  readonly queues: readonly string[];
+  /** Looks into a queue; undefined when there is none of that name. */
+  inspect(queue: string): QueueInspection | undefined;
+  /**
+   * Puts in a message that this library did not write, as another client would have published it.
+   *
+   * @throws {TopologyError} no such exchange
+   */
+  put(message: RecordedMessage): Routed;
+  /**
+   * Blocks publishing, as RabbitMQ does when it runs out of memory or disk.
+   *
+   * A connection hears of it when it publishes: that one message is still taken, and the next is declined.
+   */
+  block(reason: string): void;
+  /** Ends the block. */
+  unblock(): void;
+}
+
+/**
+ * A broker in memory that routes, refuses, expires and dead-letters as RabbitMQ 3.10 does.
+ *
+ * Nothing outlives the process, and nothing but the shared contract says what it does: what it does not have (streams,
+ * priorities, single active consumers, queues that expire) it refuses to declare. Timers run only while somebody is connected.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { connect } from "@acemq/amqp/core";
+ * import { memoryBroker } from "@acemq/amqp/memory";
+ *
+ * const broker = memoryBroker();
+ * const mq = await connect(broker);
+ * assert.deepEqual(broker.queues, []);
+ * await mq.close();
+ * ```
+ *
+ * @throws {RangeError} a limit that is no positive whole number
+ */
+export function memoryBroker(options: MemoryBrokerOptions = {}): MemoryBroker {
+  const { clock = systemClock(), maxBodyBytes = 134_217_728, maxHeaderBytes = 131_064 } = options;
+  assertWholeNumber("maxBodyBytes", maxBodyBytes, 1);
+  assertWholeNumber("maxHeaderBytes", maxHeaderBytes, 1);
+  return new OpenBroker(clock, { maxBodyBytes, maxHeaderBytes });
+}
+
+class OpenBroker implements MemoryBroker, ConnectionHost {
+  readonly clock: Clock;
+  readonly limits: MessageLimits;
+  readonly virtualHost: VirtualHost;
+  readonly #connections = new Set<MemoryConnection>();
+  #blockedReason: string | undefined;
+
+  constructor(clock: Clock, limits: MessageLimits) {
+    this.clock = clock;
+    this.limits = limits;
+    this.virtualHost = new VirtualHost(clock);
+  }
+
+  get blockedReason(): string | undefined {
+    return this.#blockedReason;
+  }
+
+  get queues(): readonly string[] {
+    return this.virtualHost.queueNames;
+  }
+
+  async open(options: BrokerOpenOptions): Promise<BrokerConnection> {
+    options.signal?.throwIfAborted();
+    const connection = new MemoryConnection(this, options);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  closed(connection: MemoryConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  inspect(name: string): QueueInspection | undefined {
+    const queue = this.virtualHost.findQueue(name);
+    if (queue === undefined) return undefined;
+    queue.expire();
+    const { unsettled, consumers } = queue;
+    const waiting = queue.waiting().map(({ message, returns }) =>
+      receivedMessage(message, { redelivered: returns > 0, returns: queue.isQuorum ? returns : undefined })
+    );
+    return { waiting, unsettled, consumers };
+  }
+
+  put(message: RecordedMessage): Routed {
+    try {
+      return this.virtualHost.publish(storedMessage(message));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new TopologyError("ACEMQ_TOPOLOGY_MISSING", `Cannot put in a message: ${error.message}`);
+    }
+  }
+
+  block(reason: string): void {
+    this.#blockedReason = reason;
+  }
+
+  unblock(): void {
+    this.#blockedReason = undefined;
+    for (const connection of this.#connections) connection.unblock();
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A consumer as its queue sees it: somebody to hand messages to, as many as the prefetch allows.
+ *
+ * @module
+ */
+
+import type { BrokerDelivery, SettleAs } from "../../src/ports/broker.ts";
+import type { MemoryDelivery } from "./delivery.ts";
+import { Holder, type SourceQueue } from "./holder.ts";
+import type { Postbox } from "./postbox.ts";
+import type { QueueEntry } from "./ready_list.ts";
+
+/** The queue side of a consumer. */
+export interface ConsumedQueue extends SourceQueue {
+  /** The consumer can take another message. */
+  offer(consumer: Consumer): void;
+  /** The consumer takes no more. */
+  removeConsumer(consumer: Consumer): void;
+}
+
+/** What a {@linkcode Consumer} is told, and how. */
+export interface ConsumerOptions {
+  readonly prefetch: number;
+  readonly postbox: Postbox;
+  readonly onDelivery: (delivery: BrokerDelivery) => void;
+  /** The queue is gone. */
+  readonly onCancelled: () => void;
+}
+
+/** One consumer of one queue. */
+export class Consumer extends Holder {
+  readonly #queue: ConsumedQueue;
+  readonly #options: ConsumerOptions;
+  #prefetch: number;
+  #isActive = true;
+  /** Whether it stands in its queue's line already. */
+  isInLine = false;
+
+  constructor(queue: ConsumedQueue, options: ConsumerOptions) {
+    super(queue);
+    this.#queue = queue;
+    this.#options = options;
+    this.#prefetch = options.prefetch;
+  }
+
+  /** Whether it may have one message more. */
+  get hasCredit(): boolean {
+    return this.#isActive && (this.#prefetch === 0 || this.held < this.#prefetch);
+  }
+
+  /** Hands over a message: counted now, told a little later. */
+  deliver(entry: QueueEntry): void {
+    const delivery = this.take(entry, false);
+    this.#options.postbox.post({ arrive: () => this.#tell(delivery) });
+  }
+
+  setPrefetch(prefetch: number): void {
+    this.#prefetch = prefetch;
+    this.#queue.offer(this);
+  }
+
+  override settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
+    const settled = super.settle(delivery, as);
+    if (settled === "sent") this.#queue.offer(this);
+    return settled;
+  }
+
+  /** Takes no more; what it holds can still be settled. */
+  cancel(): void {
+    if (!this.#isActive) return;
+    this.#isActive = false;
+    this.#queue.removeConsumer(this);
+  }
+
+  override close(): void {
+    this.cancel();
+    super.close();
+  }
+
+  /** The queue is gone, and whatever it had handed out with it. */
+  lose(): void {
+    const wasActive = this.#isActive;
+    this.#isActive = false;
+    this.forget();
+    if (wasActive) this.#options.postbox.post({ arrive: () => this.#options.onCancelled() });
+  }
+
+  #tell(delivery: MemoryDelivery): void {
+    if (this.isOpen) this.#options.onDelivery(delivery);
+  }
+}

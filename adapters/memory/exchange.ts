@@ -1,0 +1,94 @@
+/**
+ * One exchange: which of the queues bound to it a message goes to.
+ *
+ * @module
+ */
+
+import type { WireTable } from "../../src/message/wire_value.ts";
+import type { ExchangeSpec } from "../../src/topology/specs.ts";
+import type { Declared } from "./equivalence.ts";
+import { matchesHeaders, sameValue } from "./headers_match.ts";
+import type { MemoryQueue } from "./queue.ts";
+import type { StoredMessage } from "./stored_message.ts";
+import { matchesTopic } from "./topic_match.ts";
+
+/** A queue bound to an exchange. */
+export interface Binding {
+  readonly queue: MemoryQueue;
+  readonly routingKey: string;
+  readonly arguments: WireTable;
+}
+
+/** Keys an exchange remembers the way of; beyond it, it starts again. */
+const REMEMBERED_KEYS = 1_000;
+
+/** An exchange of the memory broker. */
+export class MemoryExchange {
+  readonly spec: Declared<ExchangeSpec>;
+  readonly #bindings: Binding[] = [];
+  /** Where each key went before; a headers exchange looks at more than the key. */
+  readonly #ways = new Map<string, readonly MemoryQueue[]>();
+
+  constructor(spec: Declared<ExchangeSpec>) {
+    this.spec = spec;
+  }
+
+  /** Where a message goes that finds no queue here. */
+  get alternate(): string | undefined {
+    const name = this.spec.arguments["alternate-exchange"];
+    return typeof name === "string" ? name : undefined;
+  }
+
+  /** Binds a queue; the same binding twice is one. */
+  bind(binding: Binding): void {
+    const isThere = this.#bindings.some((one) =>
+      one.queue === binding.queue && one.routingKey === binding.routingKey &&
+      sameValue(one.arguments, binding.arguments)
+    );
+    if (!isThere) this.#bindings.push(binding);
+    this.#ways.clear();
+  }
+
+  /** Forgets a queue; true when it was the last one bound. */
+  unbind(queue: MemoryQueue): boolean {
+    const kept = this.#bindings.filter((one) => one.queue !== queue);
+    const isLast = kept.length === 0 && this.#bindings.length > 0;
+    this.#bindings.splice(0, this.#bindings.length, ...kept);
+    this.#ways.clear();
+    return isLast;
+  }
+
+  /** The queues a message goes to, each once. */
+  queuesFor(message: StoredMessage): readonly MemoryQueue[] {
+    const { keys } = message;
+    if (keys.length === 1) return this.#queuesForKey(keys[0], message.headers);
+    return [...new Set(keys.flatMap((key) => this.#queuesForKey(key, message.headers)))];
+  }
+
+  #queuesForKey(key: string, headers: WireTable): readonly MemoryQueue[] {
+    if (this.spec.type === "headers") return this.#matching(key, headers);
+    const known = this.#ways.get(key);
+    if (known !== undefined) return known;
+    const found = this.#matching(key, headers);
+    if (this.#ways.size >= REMEMBERED_KEYS) this.#ways.clear();
+    this.#ways.set(key, found);
+    return found;
+  }
+
+  #matching(key: string, headers: WireTable): readonly MemoryQueue[] {
+    return [...new Set(this.#bindings.filter((one) => this.#matches(one, key, headers)).map((one) => one.queue))];
+  }
+
+  #matches(binding: Binding, key: string, headers: WireTable): boolean {
+    switch (this.spec.type) {
+      case "direct":
+        return binding.routingKey === key;
+      case "fanout":
+        return true;
+      case "topic":
+        return matchesTopic(binding.routingKey, key);
+      case "headers":
+        return matchesHeaders(binding.arguments, headers);
+    }
+  }
+}

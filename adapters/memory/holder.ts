@@ -1,0 +1,78 @@
+/**
+ * Hands that hold messages of one queue until they are settled: the part of an AMQP channel that matters here.
+ *
+ * @module
+ */
+
+import type { SettleAs } from "../../src/ports/broker.ts";
+import { MemoryDelivery } from "./delivery.ts";
+import type { QueueEntry } from "./ready_list.ts";
+import { receivedMessage } from "./stored_message.ts";
+
+/** The queue side of a settlement. */
+export interface SourceQueue {
+  /** Whether it tells how often a message came back, in `x-delivery-count`. */
+  readonly isQuorum: boolean;
+  acknowledge(): void;
+  requeue(entry: QueueEntry): void;
+  discard(entry: QueueEntry): void;
+  /** The link went away with the message in hand. */
+  giveBack(entry: QueueEntry): void;
+}
+
+/** Holds unsettled deliveries of one queue. */
+export class Holder {
+  readonly #queue: SourceQueue;
+  readonly #held = new Set<MemoryDelivery>();
+  #isOpen = true;
+
+  constructor(queue: SourceQueue) {
+    this.#queue = queue;
+  }
+
+  /** Whether what it holds can still be settled. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Unsettled deliveries. */
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** Takes what the queue has let go; a quorum queue tells of returns that did not happen only when it was asked. */
+  take(entry: QueueEntry, wasAsked: boolean): MemoryDelivery {
+    const { returns } = entry;
+    const tellsReturns = this.#queue.isQuorum && (returns > 0 || wasAsked);
+    const message = receivedMessage(entry.message, {
+      redelivered: returns > 0,
+      returns: tellsReturns ? returns : undefined,
+    });
+    const delivery = new MemoryDelivery(entry, message, this);
+    this.#held.add(delivery);
+    return delivery;
+  }
+
+  settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
+    if (!this.#isOpen) return "stale";
+    this.#held.delete(delivery);
+    if (as === "ack") this.#queue.acknowledge();
+    else if (as === "requeue") this.#queue.requeue(delivery.entry);
+    else this.#queue.discard(delivery.entry);
+    return "sent";
+  }
+
+  /** Gives everything back, in the order it was taken. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const { entry } of this.#held) this.#queue.giveBack(entry);
+    this.#held.clear();
+  }
+
+  /** Lets go of everything: there is no queue to give it back to. */
+  forget(): void {
+    this.#isOpen = false;
+    this.#held.clear();
+  }
+}

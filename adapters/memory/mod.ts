@@ -1,0 +1,11 @@
+/**
+ * In tests: the same code, no service, no waiting. A broker in memory that behaves as RabbitMQ does, and a clock that a test
+ * moves by hand.
+ *
+ * @module
+ */
+
+export { type MemoryBroker, memoryBroker, type MemoryBrokerOptions, type QueueInspection } from "./broker.ts";
+export type { RecordedMessage } from "./stored_message.ts";
+export { type VirtualClock, virtualClock } from "./virtual_clock.ts";
+export type { Routed } from "./virtual_host.ts";

@@ -1,0 +1,240 @@
+/**
+ * One queue: what waits, who consumes, what expires, what does not fit.
+ *
+ * Its state changes in the call that changes it; only what consumers are told comes later, through the postbox.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../src/clock.ts";
+import type { QueueSpec } from "../../src/topology/specs.ts";
+import { Alarm } from "./alarm.ts";
+import type { ConsumedQueue, Consumer } from "./consumer.ts";
+import type { DeathReason } from "./death_history.ts";
+import { Deque } from "./deque.ts";
+import type { Declared } from "./equivalence.ts";
+import { type QueueSettings, queueSettings } from "./queue_settings.ts";
+import { type QueueEntry, ReadyList } from "./ready_list.ts";
+import type { StoredMessage } from "./stored_message.ts";
+
+/** What a queue needs of the broker it is in. */
+export interface QueueHost {
+  readonly clock: Clock;
+  /** Whether anybody is connected: nobody else can tell when a message expires. */
+  readonly isInUse: boolean;
+  bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void;
+  /** An auto-delete queue has lost its last consumer. */
+  abandoned(queue: MemoryQueue): void;
+}
+
+/** A queue of the memory broker. */
+export class MemoryQueue implements ConsumedQueue {
+  readonly spec: Declared<QueueSpec>;
+  readonly settings: QueueSettings;
+  /** The connection an exclusive queue belongs to. */
+  readonly owner: object | undefined;
+  readonly #host: QueueHost;
+  readonly #ready = new ReadyList();
+  readonly #consumers = new Set<Consumer>();
+  /** Consumers that can take a message, longest waiting first. */
+  readonly #line = new Deque<Consumer>();
+  readonly #alarm: Alarm;
+  #nextRank = 0;
+  #readyBytes = 0;
+  #unsettled = 0;
+
+  /** @throws {Refusal} arguments the broker refuses */
+  constructor(spec: Declared<QueueSpec>, host: QueueHost, owner: object | undefined) {
+    this.spec = spec;
+    this.settings = queueSettings(spec);
+    this.owner = owner;
+    this.#host = host;
+    this.#alarm = new Alarm(host.clock, () => this.expire());
+  }
+
+  get isQuorum(): boolean {
+    return this.settings.isQuorum;
+  }
+
+  get messages(): number {
+    return this.#ready.size;
+  }
+
+  get unsettled(): number {
+    return this.#unsettled;
+  }
+
+  get consumers(): number {
+    return this.#consumers.size;
+  }
+
+  /** What waits, head first. */
+  waiting(): readonly QueueEntry[] {
+    return this.#ready.toArray();
+  }
+
+  /** Takes a message in; false when it is full and told to refuse. */
+  publish(message: StoredMessage): boolean {
+    if (this.settings.overflow !== "drop-head" && this.#isOver(1, message.body.byteLength)) {
+      if (this.settings.overflow === "reject-publish-dlx") this.#host.bury(message, this, "maxlen");
+      return false;
+    }
+    const entry = this.#entry(message);
+    const consumer = this.#ready.size === 0 ? this.#nextInLine() : undefined;
+    if (consumer === undefined) this.#enqueue(entry);
+    else this.#handTo(consumer, entry);
+    return true;
+  }
+
+  /** Takes the head off, to be settled by whoever asked. */
+  pull(): QueueEntry | undefined {
+    this.#dropExpired();
+    const entry = this.#shift();
+    if (entry !== undefined) this.#unsettled++;
+    this.#setAlarm();
+    return entry;
+  }
+
+  acknowledge(): void {
+    this.#unsettled--;
+  }
+
+  /** A classic queue finds the old place again; a quorum queue without a delivery limit puts it at the back. */
+  requeue(entry: QueueEntry): void {
+    const goesToTheBack = this.isQuorum && this.settings.deliveryLimit === Infinity;
+    this.#comesBack(entry, goesToTheBack);
+  }
+
+  giveBack(entry: QueueEntry): void {
+    this.#comesBack(entry, false);
+  }
+
+  discard(entry: QueueEntry): void {
+    this.#unsettled--;
+    this.#host.bury(entry.message, this, "rejected");
+  }
+
+  addConsumer(consumer: Consumer): void {
+    this.#consumers.add(consumer);
+    this.offer(consumer);
+  }
+
+  removeConsumer(consumer: Consumer): void {
+    this.#consumers.delete(consumer);
+    if (this.spec.autoDelete && this.#consumers.size === 0) this.#host.abandoned(this);
+  }
+
+  offer(consumer: Consumer): void {
+    if (this.#standInLine(consumer)) this.#dispatch();
+  }
+
+  /** Drops everything that waits. */
+  purge(): void {
+    while (this.#shift() !== undefined);
+    this.#alarm.stop();
+  }
+
+  /** Ends the queue: what waits is gone, and every consumer is told. */
+  end(): void {
+    this.purge();
+    for (const consumer of this.#consumers) consumer.lose();
+    this.#consumers.clear();
+  }
+
+  /** Lets go of what has expired at the head, and of nothing behind it. */
+  expire(): void {
+    this.#dropExpired();
+    this.#setAlarm();
+  }
+
+  /** Sets no more timers until somebody is connected again. */
+  rest(): void {
+    this.#alarm.stop();
+  }
+
+  #entry(message: StoredMessage): QueueEntry {
+    const ttlMs = Math.min(this.settings.ttlMs, Number(message.properties.expiration ?? Infinity));
+    const expiresAtMs = ttlMs === Infinity ? Infinity : this.#host.clock.elapsed() + ttlMs;
+    return { message, expiresAtMs, rank: this.#nextRank++, returns: 0 };
+  }
+
+  #enqueue(entry: QueueEntry): void {
+    this.#ready.push(entry);
+    this.#readyBytes += entry.message.body.byteLength;
+    this.#dropOverflow();
+    this.expire();
+  }
+
+  #comesBack(entry: QueueEntry, toTheBack: boolean): void {
+    this.#unsettled--;
+    entry.returns++;
+    if (entry.returns > this.settings.deliveryLimit) return this.#host.bury(entry.message, this, "delivery_limit");
+    if (this.isQuorum) entry.rank = this.#nextRank++;
+    if (toTheBack) this.#ready.push(entry);
+    else this.#ready.giveBack(entry);
+    this.#readyBytes += entry.message.body.byteLength;
+    this.#dropOverflow();
+    this.#dispatch();
+    this.expire();
+  }
+
+  /** Full consumers leave the line until they have settled something. */
+  #standInLine(consumer: Consumer): boolean {
+    if (consumer.isInLine || !consumer.hasCredit) return false;
+    consumer.isInLine = true;
+    this.#line.push(consumer);
+    return true;
+  }
+
+  #nextInLine(): Consumer | undefined {
+    for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
+      next.isInLine = false;
+      if (next.hasCredit) return next;
+    }
+    return undefined;
+  }
+
+  #dispatch(): void {
+    for (this.#dropExpired(); this.#ready.size > 0; this.#dropExpired()) {
+      const consumer = this.#nextInLine();
+      if (consumer === undefined) return;
+      this.#handTo(consumer, this.#shift() as QueueEntry);
+    }
+  }
+
+  #handTo(consumer: Consumer, entry: QueueEntry): void {
+    this.#unsettled++;
+    consumer.deliver(entry);
+    this.#standInLine(consumer);
+  }
+
+  #shift(): QueueEntry | undefined {
+    const entry = this.#ready.shift();
+    if (entry !== undefined) this.#readyBytes -= entry.message.body.byteLength;
+    return entry;
+  }
+
+  #dropOverflow(): void {
+    while (this.#isOver(0, 0) && this.#ready.size > 0) {
+      this.#host.bury((this.#shift() as QueueEntry).message, this, "maxlen");
+    }
+  }
+
+  #isOver(more: number, moreBytes: number): boolean {
+    const { maxLength, maxLengthBytes } = this.settings;
+    return this.#ready.size + more > maxLength || this.#readyBytes + moreBytes > maxLengthBytes;
+  }
+
+  #dropExpired(): void {
+    for (let head = this.#ready.peek(); head !== undefined; head = this.#ready.peek()) {
+      if (head.expiresAtMs === Infinity || head.expiresAtMs > this.#host.clock.elapsed()) return;
+      this.#shift();
+      this.#host.bury(head.message, this, "expired");
+    }
+  }
+
+  #setAlarm(): void {
+    const expiresAtMs = this.#ready.peek()?.expiresAtMs ?? Infinity;
+    if (expiresAtMs !== Infinity && this.#host.isInUse) this.#alarm.set(expiresAtMs);
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What the broker says when it refuses, in RabbitMQ's words: they are kept verbatim in results and errors, and people search
+ * for them.
+ *
+ * @module
+ */
+
+/** A refusal on its way to whoever asked. Never leaves this folder. */
+export class Refusal extends Error {
+  /** AMQP reply code: 403, 404, 405, 406 or 540. */
+  readonly code: number;
+
+  constructor(code: number, text: string) {
+    super(text);
+    this.code = code;
+  }
+}
+
+/** There is no such queue. */
+export function noQueue(name: string): Refusal {
+  return new Refusal(404, `NOT_FOUND - no queue '${name}' in vhost '/'`);
+}
+
+/** There is no such exchange. */
+export function noExchange(name: string): Refusal {
+  return new Refusal(404, `NOT_FOUND - no exchange '${name}' in vhost '/'`);
+}
+
+/** The queue is somebody else's alone. */
+export function lockedQueue(name: string): Refusal {
+  return new Refusal(
+    405,
+    `RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '${name}' in vhost '/'. It could be originally ` +
+      "declared on another connection or the exclusive property value does not match that of the original declaration.",
+  );
+}
+
+/** Nobody may touch it. */
+export function accessRefused(words: string): Refusal {
+  return new Refusal(403, `ACCESS_REFUSED - ${words}`);
+}
+
+/** What is asked contradicts what is there, or itself. */
+export function preconditionFailed(words: string): Refusal {
+  return new Refusal(406, `PRECONDITION_FAILED - ${words}`);
+}
+
+/** RabbitMQ has it, the memory broker has not. */
+export function notImplemented(words: string): Refusal {
+  return new Refusal(540, `NOT_IMPLEMENTED - ${words}`);
+}

@@ -1,0 +1,84 @@
+/**
+ * A message as the broker keeps it: nobody outside holds a part of it.
+ *
+ * @module
+ */
+
+import type { Outbound } from "../../src/message/outbound.ts";
+import type { ReceivedMessage, ReceivedProperties } from "../../src/message/received.ts";
+import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
+import { tableAfterHop } from "./wire_hop.ts";
+
+/** One message; shared between the queues it was routed to, and never changed. */
+export interface StoredMessage {
+  readonly exchange: string;
+  /** The routing key it was published with, then those of its `CC` and `BCC` headers. */
+  readonly keys: readonly [string, ...string[]];
+  readonly properties: ReceivedProperties;
+  readonly headers: WireTable;
+  readonly body: Uint8Array;
+}
+
+/** A message as somebody else's client would publish it: raw properties, raw headers, raw bytes. */
+export interface RecordedMessage {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly properties?: ReceivedProperties;
+  readonly headers?: WireTable;
+  readonly body: Uint8Array;
+}
+
+/** The properties an outbound message has on the wire; an empty text is the same as none. */
+export function propertiesOf(outbound: Outbound): ReceivedProperties {
+  return {
+    contentType: outbound.contentType || undefined,
+    messageId: outbound.messageId || undefined,
+    replyTo: outbound.replyTo || undefined,
+    deliveryMode: outbound.persistent ? 2 : 1,
+    priority: outbound.priority,
+    expiration: outbound.expirationMs === undefined ? undefined : String(outbound.expirationMs),
+  };
+}
+
+/**
+ * Takes a message in. Its `BCC` header has done its work then and is gone (contract core 1.2).
+ *
+ * @throws {UnwritableHeaderError} a header value no AMQP kind holds
+ */
+export function storedMessage(
+  { exchange, routingKey, properties = {}, headers = {}, body }: RecordedMessage,
+): StoredMessage {
+  const arrived = tableAfterHop(headers);
+  const keys: [string, ...string[]] = [routingKey, ...keysIn(arrived, "CC"), ...keysIn(arrived, "BCC")];
+  const { BCC: _, ...shown } = arrived;
+  return {
+    exchange,
+    keys,
+    properties,
+    headers: Object.hasOwn(arrived, "BCC") ? shown : arrived,
+    body: new Uint8Array(body),
+  };
+}
+
+/** A copy to hand out; `returns` is what a quorum queue tells in `x-delivery-count`, undefined where it tells nothing. */
+export function receivedMessage(
+  message: StoredMessage,
+  { redelivered, returns }: { readonly redelivered: boolean; readonly returns?: number | undefined },
+): ReceivedMessage {
+  const headers = tableAfterHop(message.headers);
+  return {
+    exchange: message.exchange,
+    routingKey: message.keys[0],
+    redelivered,
+    properties: message.properties,
+    headers: returns === undefined ? headers : { ...headers, "x-delivery-count": returns },
+    body: new Uint8Array(message.body),
+  };
+}
+
+/** The routing keys a `CC` or `BCC` header adds; what is no text in it adds none. */
+export function keysIn(headers: WireTable, name: "CC" | "BCC"): readonly string[] {
+  if (!Object.hasOwn(headers, name)) return [];
+  const value: WireValue | undefined = headers[name];
+  return Array.isArray(value) ? value.filter((key) => typeof key === "string") : [];
+}

@@ -1,0 +1,107 @@
+/**
+ * A subscription: a consumer, and another after it when its queue went away and came back.
+ *
+ * @module
+ */
+
+import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
+import { Consumer } from "./consumer.ts";
+import type { VirtualHost } from "./virtual_host.ts";
+
+/** Whose subscription, to what, and how. */
+export interface SubscriptionTerms {
+  readonly queue: string;
+  readonly user: object;
+  readonly options: SubscribeOptions;
+  readonly onEvent: (event: BrokerEvent) => void;
+  /** It was closed. */
+  readonly onEnd: () => void;
+}
+
+/** A subscription of the memory broker. */
+export class MemorySubscription implements Subscription {
+  readonly #host: VirtualHost;
+  readonly #terms: SubscriptionTerms;
+  #prefetch: number;
+  #consumer: Consumer | undefined;
+  #stopWaiting: (() => void) | undefined;
+  #isEnded = false;
+
+  /** @throws {Refusal} no such queue, or one that is somebody else's alone */
+  constructor(host: VirtualHost, terms: SubscriptionTerms) {
+    this.#host = host;
+    this.#terms = terms;
+    this.#prefetch = terms.options.prefetch;
+    this.#attach();
+  }
+
+  get live(): boolean {
+    return !this.#isEnded && this.#consumer !== undefined;
+  }
+
+  setPrefetch(prefetch: number): Promise<void> {
+    this.#prefetch = prefetch;
+    this.#consumer?.setPrefetch(prefetch);
+    return Promise.resolve();
+  }
+
+  cancel(): Promise<void> {
+    this.#stop();
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.end();
+    return Promise.resolve();
+  }
+
+  /** Closes at once. */
+  end(): void {
+    this.#stop();
+    this.#consumer?.close();
+    this.#terms.onEnd();
+  }
+
+  #stop(): void {
+    this.#isEnded = true;
+    this.#stopWaiting?.();
+    this.#consumer?.cancel();
+  }
+
+  #attach(): void {
+    const { queue: name, user, options: { onDelivery } } = this.#terms;
+    const queue = this.#host.queue(name, user);
+    this.#consumer = new Consumer(queue, {
+      prefetch: this.#prefetch,
+      postbox: this.#host.postbox,
+      onDelivery,
+      onCancelled: () => this.#lose(),
+    });
+    queue.addConsumer(this.#consumer);
+  }
+
+  #lose(): void {
+    const { queue, options, onEvent } = this.#terms;
+    if (this.#isEnded) return;
+    this.#consumer = undefined;
+    this.#stopWaiting = this.#host.awaitQueue(queue, () => this.#recover());
+    const reason = `The broker cancelled the consumer: queue "${queue}" is gone`;
+    onEvent({ type: "consumer_lost", queue, reason });
+    options.onLost(reason);
+    if (this.#host.findQueue(queue) !== undefined) this.#recover();
+  }
+
+  #recover(): void {
+    const { queue, options, onEvent } = this.#terms;
+    if (this.#isEnded || this.#consumer !== undefined) return;
+    try {
+      this.#attach();
+    } catch {
+      // Somebody else has it to themselves now: wait for the next one of that name.
+      return;
+    }
+    this.#stopWaiting?.();
+    onEvent({ type: "consumer_recovered", queue });
+    options.onRecovered();
+  }
+}

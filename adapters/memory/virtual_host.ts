@@ -1,0 +1,205 @@
+/**
+ * Everything one memory broker has: exchanges, queues, and the ways between them.
+ *
+ * Methods throw a {@linkcode Refusal} where the broker would answer with an error.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../src/clock.ts";
+import type { WireTable } from "../../src/message/wire_value.ts";
+import type { BindingSpec, ExchangeSpec, ExchangeType, QueueSpec } from "../../src/topology/specs.ts";
+import { deadLettered } from "./dead_letter.ts";
+import { type DeathReason, isDeathCycle } from "./death_history.ts";
+import { type Declared, exchangeDifference, queueDifference } from "./equivalence.ts";
+import { MemoryExchange } from "./exchange.ts";
+import { xMatchProblem } from "./headers_match.ts";
+import { Postbox } from "./postbox.ts";
+import { MemoryQueue, type QueueHost } from "./queue.ts";
+import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed } from "./refusals.ts";
+import type { StoredMessage } from "./stored_message.ts";
+import { tableAfterHop } from "./wire_hop.ts";
+
+/** What became of a message. */
+export type Routed = "routed" | "unroutable" | "rejected";
+
+/** The exchanges every broker has. */
+const SYSTEM_EXCHANGES: readonly (readonly [string, ExchangeType])[] = [
+  ["amq.direct", "direct"],
+  ["amq.fanout", "fanout"],
+  ["amq.topic", "topic"],
+  ["amq.headers", "headers"],
+  ["amq.match", "headers"],
+];
+
+/** The one virtual host of a memory broker. */
+export class VirtualHost implements QueueHost {
+  readonly clock: Clock;
+  readonly postbox: Postbox = new Postbox();
+  readonly #exchanges = new Map<string, MemoryExchange>();
+  readonly #queues = new Map<string, MemoryQueue>();
+  /** Who waits for a queue of a name to be declared. */
+  readonly #awaited = new Map<string, Set<() => void>>();
+  #connections = 0;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    for (const [name, type] of SYSTEM_EXCHANGES) {
+      this.#exchanges.set(name, new MemoryExchange({ name, type, durable: true, autoDelete: false, arguments: {} }));
+    }
+  }
+
+  get isInUse(): boolean {
+    return this.#connections > 0;
+  }
+
+  get queueNames(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
+  /** Somebody has connected: what expired while nobody was is dealt with now. */
+  enter(): void {
+    this.#connections++;
+    if (this.#connections === 1) { for (const queue of this.#queues.values()) queue.expire(); }
+  }
+
+  /** Somebody has gone, and takes the queues along that were theirs alone. */
+  leave(owner: object): void {
+    for (const queue of this.#queues.values()) if (queue.owner === owner) this.#remove(queue);
+    this.#connections--;
+    if (this.#connections === 0) { for (const queue of this.#queues.values()) queue.rest(); }
+  }
+
+  findQueue(name: string): MemoryQueue | undefined {
+    return this.#queues.get(name);
+  }
+
+  hasExchange(name: string): boolean {
+    if (name === "") throw accessRefused("operation not permitted on the default exchange");
+    return this.#exchanges.has(name);
+  }
+
+  /** A queue, for a connection that may use it. */
+  queue(name: string, user: object): MemoryQueue {
+    const queue = this.#queues.get(name);
+    if (queue === undefined) throw noQueue(name);
+    if (queue.owner !== undefined && queue.owner !== user) throw lockedQueue(name);
+    return queue;
+  }
+
+  declareExchange(spec: ExchangeSpec): void {
+    const { name } = spec;
+    if (name === "") throw accessRefused("operation not permitted on the default exchange");
+    const asked = declared(spec);
+    const there = this.#exchanges.get(name);
+    const difference = there && exchangeDifference(there.spec, asked);
+    if (difference !== undefined) throw difference;
+    if (there !== undefined) return;
+    if (name.startsWith("amq.")) throw accessRefused(`exchange name '${name}' contains reserved prefix 'amq.*'`);
+    this.#exchanges.set(name, new MemoryExchange(asked));
+  }
+
+  declareQueue(spec: QueueSpec, user: object): void {
+    const { name } = spec;
+    const asked = declared(spec);
+    const there = this.#queues.get(name);
+    if (there !== undefined) {
+      const difference = queueDifference(this.queue(name, user).spec, asked);
+      if (difference !== undefined) throw difference;
+      return;
+    }
+    if (name.startsWith("amq.")) throw accessRefused(`queue name '${name}' contains reserved prefix 'amq.*'`);
+    this.#queues.set(name, new MemoryQueue(asked, this, spec.exclusive ? user : undefined));
+    for (const told of [...this.#awaited.get(name) ?? []]) this.postbox.post({ arrive: told });
+  }
+
+  bind(spec: BindingSpec, user: object): void {
+    const args = tableAfterHop(spec.arguments);
+    if (spec.exchange === "") throw accessRefused("operation not permitted on the default exchange");
+    const queue = this.queue(spec.queue, user);
+    const exchange = this.#exchanges.get(spec.exchange);
+    if (exchange === undefined) throw noExchange(spec.exchange);
+    const problem = exchange.spec.type === "headers" ? xMatchProblem(args) : undefined;
+    if (problem !== undefined) throw preconditionFailed(problem);
+    exchange.bind({ queue, routingKey: spec.routingKey, arguments: args });
+  }
+
+  deleteQueue(name: string, user: object): void {
+    if (this.#queues.has(name)) this.#remove(this.queue(name, user));
+  }
+
+  deleteExchange(name: string): void {
+    if (name === "") throw accessRefused("operation not permitted on the default exchange");
+    if (name.startsWith("amq.")) {
+      throw accessRefused(`deletion of system exchange '${name}' in vhost '/' not allowed`);
+    }
+    this.#exchanges.delete(name);
+  }
+
+  /** Calls `told` when a queue of the name is declared, until the returned function is called. */
+  awaitQueue(name: string, told: () => void): () => void {
+    const waiting = this.#awaited.get(name) ?? new Set();
+    this.#awaited.set(name, waiting.add(told));
+    return () => {
+      waiting.delete(told);
+      if (waiting.size === 0 && this.#awaited.get(name) === waiting) this.#awaited.delete(name);
+    };
+  }
+
+  publish(message: StoredMessage): Routed {
+    const queues = this.#route(message);
+    if (queues === undefined) throw noExchange(message.exchange);
+    if (queues.length === 0) return "unroutable";
+    let outcome: Routed = "routed";
+    for (const queue of queues) if (!queue.publish(message)) outcome = "rejected";
+    return outcome;
+  }
+
+  bury(message: StoredMessage, { spec, settings }: MemoryQueue, reason: DeathReason): void {
+    const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey } = settings;
+    if (exchange === undefined) return;
+    const dead = deadLettered(message, { queue: spec.name, reason, exchange, routingKey, atMs: this.clock.now() });
+    if (dead === "lost") return;
+    for (const queue of this.#route(dead) ?? []) {
+      if (reason === "rejected" || !isDeathCycle(dead.headers, queue.spec.name)) queue.publish(dead);
+    }
+  }
+
+  abandoned(queue: MemoryQueue): void {
+    this.#remove(queue);
+  }
+
+  /** Undefined where there is no such exchange. */
+  #route(message: StoredMessage): readonly MemoryQueue[] | undefined {
+    if (message.exchange === "") return this.#named(message.keys);
+    const tried = new Set<MemoryExchange>();
+    let exchange = this.#exchanges.get(message.exchange);
+    if (exchange === undefined) return undefined;
+    for (; exchange !== undefined && !tried.has(exchange); exchange = this.#exchanges.get(exchange.alternate ?? "")) {
+      const queues = exchange.queuesFor(message);
+      if (queues.length > 0) return queues;
+      tried.add(exchange);
+    }
+    return [];
+  }
+
+  #named(keys: StoredMessage["keys"]): readonly MemoryQueue[] {
+    if (keys.length > 1) return [...new Set(keys.flatMap((key) => this.#named([key])))];
+    const queue = this.#queues.get(keys[0]);
+    return queue === undefined ? [] : [queue];
+  }
+
+  #remove(queue: MemoryQueue): void {
+    if (this.#queues.get(queue.spec.name) !== queue) return;
+    this.#queues.delete(queue.spec.name);
+    for (const [name, exchange] of this.#exchanges) {
+      if (exchange.unbind(queue) && exchange.spec.autoDelete) this.#exchanges.delete(name);
+    }
+    queue.end();
+  }
+}
+
+function declared<Spec extends QueueSpec | ExchangeSpec>(spec: Spec): Declared<Spec> {
+  const { arguments: args, ...rest } = spec;
+  return { ...rest, arguments: tableAfterHop(args) as WireTable };
+}

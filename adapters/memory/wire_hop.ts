@@ -1,0 +1,90 @@
+/**
+ * What a hop over the wire does to a header table: the kinds stay, the widths of integers do not (`message/wire_value.ts`).
+ *
+ * @module
+ */
+
+import { strictUtf8 } from "../../src/internal/bytes.ts";
+import {
+  setEntry,
+  WireDecimal,
+  WireDouble,
+  type WireTable,
+  WireText,
+  WireTimestamp,
+  WireUnsigned,
+  type WireValue,
+} from "../../src/message/wire_value.ts";
+
+/** A value no AMQP kind holds. */
+export class UnwritableHeaderError extends Error {}
+
+/**
+ * A table as the far side reads it; a copy down to the last byte.
+ *
+ * @throws {UnwritableHeaderError} a number that is not finite, an integer of more than 64 bits
+ */
+export function tableAfterHop(table: WireTable): WireTable {
+  const arrived: Record<string, WireValue> = {};
+  for (const name in table) {
+    if (Object.hasOwn(table, name)) setEntry(arrived, name, valueAfterHop(table[name] as WireValue, name));
+  }
+  return arrived;
+}
+
+function valueAfterHop(value: WireValue, name: string): WireValue {
+  switch (typeof value) {
+    case "string":
+      return value.isWellFormed() ? value : value.toWellFormed();
+    case "number":
+      return numberAfterHop(value, name);
+    case "bigint":
+      return integerAfterHop(value, name);
+    case "boolean":
+      return value;
+    default:
+      return value === null ? null : objectAfterHop(value, name);
+  }
+}
+
+function numberAfterHop(value: number, name: string): WireValue {
+  if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (!Number.isFinite(value)) throw unwritable(name, `is ${value}, which no AMQP kind holds`);
+  return Number.isInteger(value) ? integerAfterHop(BigInt(value), name) : new WireDouble(value);
+}
+
+/** A signed 64-bit integer comes back as a number where a number holds it. */
+function integerAfterHop(value: bigint, name: string): number | bigint {
+  if (BigInt.asIntN(64, value) !== value) throw unwritable(name, "does not fit a signed 64-bit integer");
+  const near = Number(value);
+  return Number.isSafeInteger(near) ? near : value;
+}
+
+function objectAfterHop(value: Exclude<WireValue, string | number | bigint | boolean | null>, name: string): WireValue {
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  if (value instanceof Date) return new Date(Math.floor(value.getTime() / 1_000) * 1_000);
+  if (value instanceof WireDouble) {
+    if (!Number.isFinite(value.value)) throw unwritable(name, `is ${value.value}, which no AMQP kind holds`);
+    return value;
+  }
+  if (value instanceof WireDecimal) return value;
+  if (value instanceof WireUnsigned) return unsignedAfterHop(value, name);
+  if (value instanceof WireTimestamp) return timestampAfterHop(value.seconds);
+  if (value instanceof WireText) return strictUtf8(value.bytes) ?? new WireText(new Uint8Array(value.bytes));
+  if (Array.isArray(value)) return value.map((item: WireValue) => valueAfterHop(item, name));
+  return tableAfterHop(value as WireTable);
+}
+
+function unsignedAfterHop({ value }: WireUnsigned, name: string): WireValue {
+  if (BigInt.asUintN(64, value) !== value) throw unwritable(name, "does not fit an unsigned 64-bit integer");
+  return BigInt.asIntN(64, value) === value ? integerAfterHop(value, name) : new WireUnsigned(value);
+}
+
+function timestampAfterHop(seconds: bigint): WireValue {
+  const date = new Date(Number(seconds) * 1_000);
+  return Number.isNaN(date.getTime()) ? new WireTimestamp(seconds) : date;
+}
+
+function unwritable(name: string, problem: string): UnwritableHeaderError {
+  return new UnwritableHeaderError(`Cannot write header ${JSON.stringify(name)}: it ${problem}`);
+}
