@@ -50,12 +50,33 @@ export function systemClock(): Clock {
   };
 }
 
-/** The random generator of the platform; good enough for jitter, never for secrets. */
+/**
+ * The random generator of the platform; good enough for jitter, never for secrets.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { systemRandom } from "@acemq/amqp/core";
+ *
+ * const drawn = systemRandom();
+ * assert.ok(drawn >= 0 && drawn < 1);
+ * ```
+ */
 export function systemRandom(): number {
   return Math.random();
 }
 
-/** A random UUID (version 4), lower case, 36 characters: the form every AceMQ library gives its message ids. */
+/**
+ * A random UUID (version 4), lower case, 36 characters: the form every AceMQ library gives its message ids.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { randomUuid } from "@acemq/amqp/core";
+ *
+ * assert.match(randomUuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+ * ```
+ */
 export function randomUuid(): string {
   return crypto.randomUUID();
 }

@@ -12,12 +12,10 @@ export type AceMqErrorCode =
   | "ACEMQ_PUBLISH_BATCH"
   | "ACEMQ_ENCODE"
   | "ACEMQ_DECODE"
-  | "ACEMQ_SCHEMA"
   | ConnectionErrorCode
   | TopologyErrorCode
   | "ACEMQ_CODEC_MISSING"
-  | "ACEMQ_SECURITY"
-  | "ACEMQ_DRAIN_TIMEOUT";
+  | "ACEMQ_SECURITY";
 
 /** Why one publish did not succeed (contract core 7.1). */
 export type PublishErrorCode =
@@ -183,22 +181,6 @@ export class DecodeError extends AceMqError {
   }
 }
 
-/** One thing a schema found wrong, and where. */
-export interface SchemaIssue {
-  readonly message: string;
-  readonly path: readonly (string | number)[];
-}
-
-/** A payload that does not fit its schema: the cause of the `EncodeError` or `DecodeError` that carries it. */
-export class SchemaError extends AceMqError {
-  readonly issues: readonly SchemaIssue[];
-
-  constructor(message: string, issues: readonly SchemaIssue[]) {
-    super("ACEMQ_SCHEMA", message);
-    this.issues = issues;
-  }
-}
-
 /** A connection that could not be opened, was lost, or is closed. Never carries a credential. */
 export class ConnectionError extends AceMqError {
   constructor(code: ConnectionErrorCode, message: string, options?: ErrorOptions) {
@@ -228,22 +210,6 @@ export class CodecMissingError extends AceMqError {
 export class SecurityError extends AceMqError {
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_SECURITY", message, options);
-  }
-}
-
-/** The drain budget ended while handlers still ran; the broker hands their messages out again. */
-export class DrainTimeoutError extends AceMqError {
-  /** Deliveries that were in a handler when the budget ended. */
-  readonly stranded: number;
-
-  constructor(stranded: number, budgetMs: number) {
-    super(
-      "ACEMQ_DRAIN_TIMEOUT",
-      `Cannot finish draining within ${budgetMs} ms: ${stranded} ${
-        stranded === 1 ? "delivery" : "deliveries"
-      } still in a handler`,
-    );
-    this.stranded = stranded;
   }
 }
 

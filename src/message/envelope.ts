@@ -5,6 +5,7 @@
  */
 
 import { type Clock, type NewId, randomUuid, systemClock } from "../clock.ts";
+import { assertWholeNumber } from "../internal/assert_option.ts";
 
 /** Where a message stands on a declared route. */
 export interface DeclaredRoute {
@@ -80,14 +81,18 @@ export interface EnvelopeSources {
  * assert.equal(envelope.attempt, 1);
  * assert.equal(envelope.correlationId, envelope.id);
  * ```
+ *
+ * @throws {RangeError} a version that is no whole number from 1
  */
 export function newEnvelope(fields: EnvelopeFields, sources: EnvelopeSources = {}): Envelope {
   const { clock = systemClock(), newId = randomUuid } = sources;
+  const { version = 1 } = fields;
+  assertWholeNumber("version", version, 1);
   const id = present(fields.id) ?? newId();
   return {
     id,
     type: present(fields.type) ?? TYPE_OF_EMPTY_KEY,
-    version: fields.version ?? 1,
+    version,
     correlationId: present(fields.correlationId) ?? id,
     causationId: present(fields.causationId),
     attempt: 1,

@@ -83,7 +83,8 @@ export function writableHeaders(headers: OutgoingHeaders): WritableHeaders {
 }
 
 function readable(value: WireValue): HeaderValue {
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Date) return new Date(value);
   if (value instanceof Uint8Array) return strictUtf8(value) ?? value.slice();
   if (value instanceof WireDouble) return value.value;
   if (value instanceof WireDecimal) return value.toString();
@@ -98,7 +99,8 @@ function readable(value: WireValue): HeaderValue {
 
 /** Only called on what {@linkcode problemOf} has passed. */
 function writable(value: HeaderValue): WireValue {
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Date) return new Date(value);
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) return value.map(writable);
   const table: Record<string, WireValue> = {};
@@ -117,16 +119,15 @@ function problemOf(value: unknown, where: string, depth: number): string | undef
   if (typeof value === "bigint") {
     return BigInt.asIntN(64, value) === value ? undefined : `header ${where} does not fit a signed 64-bit integer`;
   }
+  if (value === undefined) return `header ${where} is undefined, which no AMQP kind holds`;
   if (typeof value !== "object") return `header ${where} is a ${typeof value}, which no AMQP kind holds`;
   return problemOfObject(value, where, depth);
 }
 
 function problemOfNumber(value: number, where: string): string | undefined {
   if (!Number.isFinite(value)) return `header ${where} is ${value}, which no AMQP kind holds`;
-  if (Number.isInteger(value) && Math.abs(value) >= 2 ** 63) {
-    return `header ${where} does not fit a signed 64-bit integer`;
-  }
-  return undefined;
+  const fits = value >= -(2 ** 63) && value < 2 ** 63;
+  return fits ? undefined : `header ${where} does not fit a signed 64-bit integer`;
 }
 
 function problemOfObject(value: object, where: string, depth: number): string | undefined {
@@ -138,7 +139,7 @@ function problemOfObject(value: object, where: string, depth: number): string | 
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    return `header ${where} is a ${value.constructor?.name ?? "class instance"}, which no AMQP kind holds`;
+    return `header ${where} is an instance of ${value.constructor?.name || "a class"}, which no AMQP kind holds`;
   }
   return firstProblem(
     Object.entries(value),

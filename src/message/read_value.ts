@@ -46,6 +46,7 @@ export function readInstant(value: WireValue | undefined): Date | undefined {
   const match = INSTANT_TEXT.exec(textOf(value)?.trim() ?? "");
   if (match === null) return undefined;
   const [, date, time, fraction = "", zone = "Z"] = match;
+  if (date === undefined || !isCalendarDay(date)) return undefined;
   const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
   return validDate(Date.parse(`${date}T${time}.${milliseconds}${zone.toUpperCase()}`));
 }
@@ -58,10 +59,17 @@ function textOf(value: WireValue | undefined): string | undefined {
 }
 
 function numberText(value: WireValue | undefined): string | undefined {
-  if (typeof value === "number" || typeof value === "bigint") return String(value);
-  if (value instanceof WireDouble) return String(value.value);
+  if (typeof value === "number") return decimalText(value);
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof WireDouble) return decimalText(value.value);
   if (value instanceof WireDecimal) return value.toString();
   return value instanceof WireUnsigned ? String(value.value) : undefined;
+}
+
+/** Whole numbers digit by digit: from 1e21 on `String` would write an exponent. */
+function decimalText(value: number): string | undefined {
+  if (!Number.isFinite(value)) return undefined;
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
 
 /** Without its fraction, and inside the integers a number holds exactly: what is read must be writable again. */
@@ -70,7 +78,19 @@ function cut(value: number): number | undefined {
   return Math.min(Math.max(Math.trunc(value), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
+/** A date of this calendar: `Date.parse` takes 30 February for 2 March. */
+function isCalendarDay(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
+/** 0000-01-01T00:00:00.000Z, the first instant RFC 3339 can spell. */
+const EARLIEST_INSTANT_MS = -62_167_219_200_000;
+
+/** 9999-12-31T23:59:59.999Z, the last one. */
+const LATEST_INSTANT_MS = 253_402_300_799_999;
+
+/** An instant that can be written as text again. */
 function validDate(epochMs: number): Date | undefined {
-  const date = new Date(epochMs);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  return epochMs >= EARLIEST_INSTANT_MS && epochMs <= LATEST_INSTANT_MS ? new Date(epochMs) : undefined;
 }

@@ -22,10 +22,16 @@ import {
   HEADER_ROUTE_POSITION,
   HEADER_TYPE,
   HEADER_VERSION,
+  isReserved,
 } from "./header_names.ts";
 import { setEntry, type WireTable, type WireValue } from "./wire_value.ts";
 
-/** The whole header table of a message: the application's headers, and the envelope over them. */
+/**
+ * The whole header table of a message: the envelope's headers and the application's.
+ *
+ * A reserved name among the application's is left out. The replay three, which both may have, stay as the application's: a copy
+ * keeps what it came with, value and kind.
+ */
 export function renderHeaders(envelope: Envelope, application: WireTable): WireTable {
   const table: Record<string, WireValue> = {};
   table[HEADER_ID] = envelope.id;
@@ -41,7 +47,9 @@ export function renderHeaders(envelope: Envelope, application: WireTable): WireT
   addText(table, HEADER_CLAIM, envelope.claim);
   addRoute(table, envelope);
   addReplay(table, envelope);
-  for (const name of Object.keys(application)) setEntry(table, name, application[name] as WireValue);
+  for (const name of Object.keys(application)) {
+    if (!isReserved(name)) setEntry(table, name, application[name] as WireValue);
+  }
   return table;
 }
 
@@ -56,7 +64,6 @@ function addRoute(table: Record<string, WireValue>, { route }: Envelope): void {
   addText(table, HEADER_ROUTE_ID, route.runId);
 }
 
-/** The replay three stay as they came when they came under today's names: `application` then has them and wins. */
 function addReplay(table: Record<string, WireValue>, { replayedFrom, replayedAt, replayCount }: Envelope): void {
   addText(table, HEADER_REPLAYED_FROM, replayedFrom);
   addText(table, HEADER_REPLAYED_AT, replayedAt?.toISOString());

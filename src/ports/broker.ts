@@ -14,6 +14,8 @@ import type { BindingSpec, DeclareArguments, ExchangeSpec, QueueSpec } from "../
 
 /** A broker that can be connected to. Inert. */
 export interface Broker {
+  /** The broker's own time, where it has one: a connection then takes it for its own unless told otherwise. */
+  readonly clock?: Clock;
   /** Opens a connection; rejects with a `ConnectionError` or a `SecurityError` that never shows a credential. */
   open(options: BrokerOpenOptions): Promise<BrokerConnection>;
 }

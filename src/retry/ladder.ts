@@ -44,14 +44,15 @@ const LONGEST_TTL_MS = 4_294_967_295;
  */
 export function ladderOf(policy: RetryPolicy, extraRungsMs: readonly number[] = []): Ladder {
   const rungs = new Set<number>();
+  const longestMs = delayAfter(policy, policy.maxAttempts - 1);
   for (let attempt = 1; attempt < policy.maxAttempts; attempt++) {
     const delayMs = delayAfter(policy, attempt);
     if (waitsInBroker(policy, delayMs)) {
       assertRung("Cannot use the retry policy", delayMs);
       rungs.add(delayMs);
     }
-    const grows = policy.multiplier > 1 && delayAfter(policy, attempt + 1) > delayMs;
-    if (!grows) break;
+    // Waits never shrink: from the longest one on they are all alike.
+    if (delayMs === longestMs) break;
   }
   for (const delayMs of extraRungsMs) {
     assertWholeNumber("rungsMs", delayMs, 1);

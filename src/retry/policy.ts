@@ -55,9 +55,6 @@ export interface FixedRetryOptions extends RetryOptions {
 /** Waits from here are the broker's by default (contract core 4.1). */
 const BROKER_WAIT_THRESHOLD_MS = 30_000;
 
-/** The longest wait a timer or a queue's time to live is trusted with: a year. */
-const LONGEST_DELAY_MS = 31_536_000_000;
-
 /**
  * One attempt: the first failure puts the message in `.dlq`. What a consumer without a policy has.
  *
@@ -135,11 +132,12 @@ export function retrySchedule(policy: RetryPolicy): readonly number[] {
   return Array.from({ length: policy.maxAttempts - 1 }, (_, index) => delayAfter(policy, index + 1));
 }
 
-/** The wait after the failure of attempt `attempt`, without jitter, whole milliseconds. */
+/** The wait after the failure of attempt `attempt`, without jitter, whole milliseconds; never shorter than the one before. */
 export function delayAfter(policy: RetryPolicy, attempt: number): number {
+  if (policy.initialDelayMs === 0) return 0;
   const grown = policy.initialDelayMs * policy.multiplier ** (attempt - 1);
   const capped = policy.maxDelayMs > 0 ? Math.min(grown, policy.maxDelayMs) : grown;
-  return Math.trunc(Math.min(capped, LONGEST_DELAY_MS));
+  return Math.trunc(Math.min(capped, Number.MAX_SAFE_INTEGER));
 }
 
 /** Whether the broker holds a wait of this length (contract core 4.2 rule 4). */

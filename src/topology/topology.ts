@@ -7,7 +7,7 @@
 import { assertName, assertShortText, assertWholeNumber } from "../internal/assert_option.ts";
 import { rungName } from "../naming/queue_names.ts";
 import { ladderOf } from "../retry/ladder.ts";
-import type { RetryPolicy } from "../retry/policy.ts";
+import { noRetry, type RetryPolicy } from "../retry/policy.ts";
 import type { BindingSpec, DeclareArguments, ExchangeSpec, ExchangeType, QueueSpec, TopologySpec } from "./specs.ts";
 import { deadLetterArguments, failureSide, merge, rungs } from "./standard.ts";
 
@@ -92,7 +92,7 @@ export class Topology {
     }
     const { durable = true, autoDelete = false, arguments: args = {} } = options;
     return new Topology(
-      [...this.#exchanges, { name, type, durable, autoDelete, arguments: args }],
+      [...this.#exchanges, { name, type, durable, autoDelete, arguments: { ...args } }],
       this.#queues,
       this.#bindings,
     );
@@ -115,17 +115,19 @@ export class Topology {
   }
 
   /**
-   * Binds a queue of this topology to an exchange of this topology, or to one of the broker's own (`amq.…`).
+   * Binds a queue of this topology to an exchange of this topology, or to one of the broker's own (`amq.…`). What comes with a
+   * queue, such as its `.dlq`, counts as named.
    *
    * @throws {TypeError} a queue or exchange this topology does not name, the default exchange
    */
   bind(queue: string, { exchange, routingKey = "", arguments: args = {} }: BindOptions): Topology {
     const problem = `Cannot bind queue "${queue}" to exchange "${exchange}"`;
     if (exchange === "") throw new TypeError(`${problem}: the default exchange takes no bindings`);
-    if (!this.#queues.some((one) => one.spec.name === queue)) {
+    const { queues, exchanges } = this.spec;
+    if (!queues.some((one) => one.name === queue)) {
       throw new TypeError(`${problem}: the topology has no queue of that name`);
     }
-    if (!exchange.startsWith("amq.") && !this.#exchanges.some((one) => one.name === exchange)) {
+    if (!exchange.startsWith("amq.") && !exchanges.some((one) => one.name === exchange)) {
       throw new TypeError(`${problem}: the topology has no exchange of that name`);
     }
     assertShortText("a routing key", routingKey);
@@ -133,7 +135,7 @@ export class Topology {
       queue,
       exchange,
       routingKey,
-      arguments: args,
+      arguments: { ...args },
     }]);
   }
 
@@ -177,30 +179,15 @@ function declaredQueue(name: string, options: QueueOptions): DeclaredQueue {
   const { durable = true, exclusive = false, autoDelete = false, deadLetter = false } = options;
   const type = options.type ?? (exclusive || autoDelete || !durable ? "classic" : "quorum");
   assertConsistent(name, type, options);
-  const rungsMs = options.retry === undefined && options.rungsMs === undefined
-    ? []
-    : ladderOf(options.retry ?? NO_POLICY, options.rungsMs).rungsMs;
+  const { rungsMs } = ladderOf(options.retry ?? noRetry(), options.rungsMs);
   for (const derived of [`${name}.parked`, ...rungsMs.map((ms) => rungName(name, ms))]) {
     assertShortText("a queue name", derived);
   }
   return {
     spec: { name, durable, exclusive, autoDelete, arguments: queueArguments(name, type, options) },
-    beside: merge(deadLetter ? failureSide(name) : NOTHING, rungs(name, rungsMs)),
+    beside: merge(...(deadLetter ? [failureSide(name)] : []), rungs(name, rungsMs)),
   };
 }
-
-const NOTHING: TopologySpec = { exchanges: [], queues: [], bindings: [] };
-
-/** Stands in where only extra rungs are asked for: one attempt, no wait. */
-const NO_POLICY: RetryPolicy = {
-  maxAttempts: 1,
-  initialDelayMs: 0,
-  multiplier: 1,
-  maxDelayMs: 0,
-  jitterFactor: 0,
-  maxMessageAgeMs: 0,
-  brokerWaitThresholdMs: 0,
-};
 
 function queueArguments(name: string, type: string, options: QueueOptions): DeclareArguments {
   return {

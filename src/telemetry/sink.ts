@@ -1,5 +1,5 @@
 /**
- * Port: where measurements and log records go.
+ * Where measurements and log records go.
  *
  * @module
  */

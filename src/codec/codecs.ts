@@ -1,0 +1,67 @@
+/**
+ * Codecs by name (contract codecs 1.5).
+ *
+ * @module
+ */
+
+import { CodecMissingError } from "../errors.ts";
+import type { Codec } from "../ports/codec.ts";
+import { bytesCodec } from "./bytes.ts";
+import { parseContentType } from "./content_type.ts";
+import { jsonCodec } from "./json.ts";
+import { textCodec } from "./text.ts";
+
+/** The codec names of shared configuration. `string` is `text`; case does not matter. */
+export type CodecName = "json" | "text" | "string" | "bytes" | "xml" | "yaml" | "toml";
+
+/** Looks codecs up; made once a connection, from what `connect` was handed. */
+export interface CodecCatalog {
+  /** Throws a `CodecMissingError` for a name that stands for nothing, and says what would. */
+  resolve<T>(choice: CodecName | Codec<T>): Codec<T>;
+}
+
+/** Formats that live in an adapter each: the content type that tells them, and the import that brings them. */
+const OPTIONAL: Readonly<Record<string, { readonly contentType: string; readonly bring: string }>> = {
+  xml: { contentType: "application/xml", bring: 'xmlCodec() from "@acemq/amqp/xml"' },
+  yaml: { contentType: "application/yaml", bring: 'yamlCodec() from "@acemq/amqp/yaml"' },
+  toml: { contentType: "application/toml", bring: 'tomlCodec() from "@acemq/amqp/toml"' },
+};
+
+/** The catalog of `json`, `text`, `bytes` and the codecs handed in. */
+export function codecCatalog(handedIn: readonly Codec[] = []): CodecCatalog {
+  const known = new Map<string, unknown>([
+    ["json", jsonCodec()],
+    ["text", textCodec()],
+    ["bytes", bytesCodec()],
+  ]);
+  for (const codec of handedIn) {
+    const essence = parseContentType(codec.contentType)?.essence;
+    const name = Object.keys(OPTIONAL).find((one) => OPTIONAL[one]?.contentType === essence);
+    if (name !== undefined) known.set(name, codec);
+  }
+  return {
+    // A name stands for a codec whose type the caller asserts by naming it.
+    resolve: <T>(choice: CodecName | Codec<T>): Codec<T> =>
+      typeof choice === "string" ? byName(known, choice) as Codec<T> : assertCodec(choice),
+  };
+}
+
+function byName(known: ReadonlyMap<string, unknown>, choice: string): unknown {
+  const name = choice.toLowerCase() === "string" ? "text" : choice.toLowerCase();
+  const codec = known.get(name);
+  if (codec !== undefined) return codec;
+  const optional = Object.hasOwn(OPTIONAL, name) ? OPTIONAL[name] : undefined;
+  if (optional !== undefined) {
+    throw new CodecMissingError(`Cannot use codec "${name}": hand ${optional.bring} to connect as one of 'codecs'`);
+  }
+  throw new CodecMissingError(`Cannot use codec "${choice}": the known names are ${[...known.keys()].join(", ")}`);
+}
+
+function assertCodec<T>(codec: Codec<T>): Codec<T> {
+  const isOne = typeof codec === "object" && codec !== null && typeof codec.contentType === "string" &&
+    typeof codec.encode === "function" && typeof codec.decode === "function" && typeof codec.canDecode === "function";
+  if (isOne) return codec;
+  throw new TypeError(
+    "Cannot use the codec: it must be a name or an object with contentType, canDecode, encode and decode",
+  );
+}

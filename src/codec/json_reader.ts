@@ -1,0 +1,154 @@
+/**
+ * Reading JSON where the platform's own reader falls short: integers beyond 2^53, and a limit to nesting.
+ *
+ * @module
+ */
+
+import { DecodeError } from "../errors.ts";
+
+/** Refuses text nested deeper than `limit`: whoever walks the value afterwards recurses. */
+export function assertJsonDepth(text: string, limit: number): void {
+  // Each level takes an opening and a closing character, so short text needs no look.
+  if (text.length < 2 * limit) return;
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = endOfString(text, index);
+    else if (unit === OPEN_LIST || unit === OPEN_OBJECT) {
+      if (++depth > limit) {
+        throw new DecodeError(`Cannot read the body as JSON: it is nested deeper than ${limit} levels`);
+      }
+    } else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) depth--;
+  }
+}
+
+/** JSON with every integer exact: a `number` where it holds the value, otherwise a `bigint`. */
+export function parseJsonExactly(text: string): unknown {
+  return LONG_INTEGER.test(text) ? new Reader(text).document() : parsePlain(text);
+}
+
+/** Sixteen digits are the least an unsafe integer has. */
+const LONG_INTEGER = /\d{16}/;
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const WORDS = new Map<string, unknown>([["true", true], ["false", false], ["null", null]]);
+const WORD = /true|false|null/y;
+const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d;
+const COMMA = 0x2c, COLON = 0x3a;
+
+/** A recursive-descent reader; the depth was bounded before. Strings are left to `JSON.parse`. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    const value = this.#value();
+    if (this.#next() !== undefined) throw notJson();
+    return value;
+  }
+
+  #value(): unknown {
+    switch (this.#next()) {
+      case OPEN_OBJECT:
+        return this.#object();
+      case OPEN_LIST:
+        return this.#list();
+      case QUOTE:
+        return this.#string();
+      default:
+        return this.#word();
+    }
+  }
+
+  #object(): unknown {
+    const object: Record<string, unknown> = {};
+    this.#at++;
+    if (this.#skip(CLOSE_OBJECT)) return object;
+    do {
+      if (this.#next() !== QUOTE) throw notJson();
+      const name = this.#string();
+      if (!this.#skip(COLON)) throw notJson();
+      const value = this.#value();
+      Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+    } while (this.#skip(COMMA));
+    if (!this.#skip(CLOSE_OBJECT)) throw notJson();
+    return object;
+  }
+
+  #list(): unknown[] {
+    const list: unknown[] = [];
+    this.#at++;
+    if (this.#skip(CLOSE_LIST)) return list;
+    do list.push(this.#value()); while (this.#skip(COMMA));
+    if (!this.#skip(CLOSE_LIST)) throw notJson();
+    return list;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    this.#at = endOfString(this.#text, start) + 1;
+    const value = parsePlain(this.#text.slice(start, this.#at));
+    if (typeof value !== "string") throw notJson();
+    return value;
+  }
+
+  #word(): unknown {
+    WORD.lastIndex = this.#at;
+    const word = WORD.exec(this.#text)?.[0];
+    if (word === undefined) return this.#number();
+    this.#at += word.length;
+    return WORDS.get(word);
+  }
+
+  #number(): number | bigint {
+    NUMBER.lastIndex = this.#at;
+    const match = NUMBER.exec(this.#text);
+    if (match === null) throw notJson();
+    const [digits, fraction, exponent] = match;
+    this.#at += digits.length;
+    const value = Number(digits);
+    const isInteger = fraction === undefined && exponent === undefined;
+    return isInteger && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+  }
+
+  /** The next character that is no white space, which is passed over. */
+  #next(): number | undefined {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+    return this.#at < this.#text.length ? this.#text.charCodeAt(this.#at) : undefined;
+  }
+
+  #skip(unit: number): boolean {
+    if (this.#next() !== unit) return false;
+    this.#at++;
+    return true;
+  }
+}
+
+/** The index of the quote that ends the string which begins at `start`; the end of the text when none does. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) return index;
+    if (unit === BACKSLASH) index++;
+  }
+  return text.length;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+}
+
+function parsePlain(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+function notJson(): DecodeError {
+  return new DecodeError("Cannot read the body as JSON: it is not valid JSON");
+}

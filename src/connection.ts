@@ -1,0 +1,222 @@
+/**
+ * The connection: one object in front of everything the library does over one broker.
+ *
+ * @module
+ */
+
+import { type Clock, randomUuid, systemClock, systemRandom } from "./clock.ts";
+import { type CodecCatalog, codecCatalog } from "./codec/codecs.ts";
+import { type ConnectionSettings, connectionSettings, type ConnectOptions } from "./connect_options.ts";
+import { Consumer } from "./consume/consumer.ts";
+import type { ConsumerContext } from "./consume/context.ts";
+import { type Delivery, openDeliveries } from "./consume/deliveries.ts";
+import { type DrainOptions, type DrainReport, withBudget } from "./consume/drain.ts";
+import type { Handler } from "./consume/interceptor.ts";
+import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
+import { declareTopology } from "./declare/declare.ts";
+import { ConnectionError } from "./errors.ts";
+import { checkBroker } from "./health/broker_check.ts";
+import { reportConsumers } from "./health/consumer_check.ts";
+import { aggregateHealth, type HealthReport } from "./health/report.ts";
+import { assertShortText } from "./internal/assert_option.ts";
+import { EventHub } from "./internal/event_hub.ts";
+import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
+import type { Codec } from "./ports/codec.ts";
+import type { Environment } from "./ports/environment.ts";
+import { PublishGate } from "./publish/gate.ts";
+import { PublishMeter } from "./publish/meter.ts";
+import { Publisher } from "./publish/publisher.ts";
+import type { PublisherOptions } from "./publish/send_options.ts";
+import { logConnectionEvent } from "./telemetry/connection_log.ts";
+import { Recorder } from "./telemetry/recorder.ts";
+import type { Topology } from "./topology/topology.ts";
+
+/** What the parts of a connection are made of. */
+interface Parts {
+  readonly broker: BrokerConnection;
+  readonly environment: Environment;
+  readonly settings: ConnectionSettings;
+  readonly codecs: CodecCatalog;
+  readonly defaultCodec: Codec;
+  readonly hub: EventHub<BrokerEvent>;
+}
+
+/**
+ * Opens a connection to a broker.
+ *
+ * @throws {ConnectionError} the broker cannot be reached, or does not let us in
+ * @throws {CodecMissingError} a codec that was named but not handed in
+ */
+export async function openConnection(broker: Broker, options: ConnectOptions = {}): Promise<Connection> {
+  const settings = connectionSettings(options);
+  const codecs = codecCatalog(options.codecs);
+  const defaultCodec = codecs.resolve(options.codec ?? "json");
+  const clock: Clock = options.clock ?? broker.clock ?? systemClock();
+  const hub = new EventHub<BrokerEvent>();
+  const early: BrokerEvent[] = [];
+  let hear = (event: BrokerEvent): unknown => early.push(event);
+  const link = await broker.open({
+    name: settings.name,
+    clock,
+    onEvent: (event) => void hear(event),
+    signal: options.signal,
+  });
+  const recorder = new Recorder(options.telemetry, link.transport);
+  const { random = systemRandom, newId = randomUuid, scope } = options;
+  hear = (event) => {
+    logConnectionEvent(recorder, event);
+    hub.emit(event);
+  };
+  early.forEach((event) => hear(event));
+  const environment: Environment = { clock, random, newId, recorder, scope };
+  return new Connection({ broker: link, environment, settings, codecs, defaultCodec, hub }, options);
+}
+
+/** An open connection. `close()` drains, then closes; twice is once. */
+export class Connection {
+  readonly #parts: Parts;
+  readonly #interceptors: NonNullable<ConnectOptions["interceptors"]>;
+  readonly #gate: PublishGate;
+  readonly #meter: PublishMeter;
+  readonly #consumers = new Set<Consumer>();
+  readonly #closingNow = new AbortController();
+  #closing: Promise<DrainReport> | undefined;
+
+  /** Use `connect(…)`. */
+  constructor(parts: Parts, options: ConnectOptions) {
+    this.#parts = parts;
+    this.#interceptors = options.interceptors ?? {};
+    this.#gate = new PublishGate(parts.broker, parts.environment, parts.settings);
+    this.#meter = new PublishMeter(parts.environment.recorder);
+  }
+
+  /**
+   * A publisher for one exchange and routing key. Inert: nothing is declared and nothing sent. The empty exchange is the default
+   * one, whose routing key is a queue's name.
+   *
+   * @throws {RangeError} a name over 255 bytes, an option out of range
+   * @throws {CodecMissingError} a codec that was named but not handed in
+   */
+  publisher<T = unknown>(exchange: string, routingKey: string, options: PublisherOptions<T> = {}): Publisher<T> {
+    assertShortText("an exchange name", exchange);
+    assertShortText("a routing key", routingKey);
+    const { broker, environment, settings } = this.#parts;
+    return new Publisher({ exchange, routingKey }, {
+      gate: this.#gate,
+      environment,
+      meter: this.#meter,
+      codec: this.#codec<T>(options.codec) as Codec,
+      origin: `${settings.name}@${broker.hostName}`,
+      interceptors: this.#interceptors.publish ?? [],
+    }, options);
+  }
+
+  /**
+   * Consumes from a queue: declares its failure side, subscribes, and calls the handler for every message.
+   *
+   * @throws {TopologyError} the queue is not there, or what is declared beside it exists otherwise
+   * @throws {RangeError} an option out of range
+   */
+  async consume<T = unknown>(
+    queue: string,
+    handler: Handler<T>,
+    options: ConsumeOptions<T> = {},
+  ): Promise<Consumer<T>> {
+    this.#assertOpen();
+    const context = this.#consumerContext<T>(options.codec);
+    const opened: Consumer<T> = await Consumer.open({ queue, handler }, {
+      ...context,
+      onClosed: () => void this.#consumers.delete(opened as Consumer),
+    }, options);
+    // Kept for health and closing only, which never hand a payload to its handler.
+    this.#consumers.add(opened as Consumer);
+    if (this.#closing !== undefined) await opened.close();
+    return opened;
+  }
+
+  /** Messages of a queue as an async iterable, each to be settled by the caller; leaving the loop hands back the rest. */
+  deliveries<T = unknown>(queue: string, options: DeliveriesOptions<T> = {}): AsyncIterableIterator<Delivery<T>> {
+    this.#assertOpen();
+    const closing = this.#closingNow.signal;
+    const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    return openDeliveries(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+  }
+
+  /**
+   * Creates what the topology says and the broker does not have. Nothing is changed or removed, ever.
+   *
+   * @throws {TopologyError} `ACEMQ_TOPOLOGY_DRIFT` when something exists otherwise: nothing was created then
+   */
+  async declare(topology: Topology): Promise<void> {
+    this.#assertOpen();
+    await declareTopology(this.#parts.broker, topology.spec);
+  }
+
+  /** What happens to the connection, from now on: lost, retrying, recovered, blocked, unblocked, and the fate of consumers. */
+  events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<BrokerEvent> {
+    return this.#parts.hub.read(options.signal);
+  }
+
+  /** How the connection is. Asks the broker once, with a bound of three seconds; a blocked connection is up and is not asked. */
+  health(options: { readonly signal?: AbortSignal } = {}): Promise<HealthReport> {
+    const { broker, environment } = this.#parts;
+    const { clock } = environment;
+    return aggregateHealth({
+      broker: () => checkBroker(broker, environment),
+      consumers: () =>
+        reportConsumers([...this.#consumers].map((one) => one.state), new Date(clock.now()).toISOString()),
+    }, { clock, signal: options.signal });
+  }
+
+  /**
+   * Drains every consumer within one budget, waits for the answers to publishes that are out, and closes.
+   *
+   * @returns whether every handler finished in time
+   * @throws the signal's reason, when it aborts first
+   */
+  close(options: DrainOptions = {}): Promise<DrainReport> {
+    const { environment, settings } = this.#parts;
+    return withBudget({ ...options, clock: environment.clock, budgetMs: settings.drainTimeoutMs }, (budget) => {
+      this.#closing ??= this.#drain(budget);
+      return this.#closing;
+    });
+  }
+
+  /** The same as {@linkcode Connection.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #drain(budget: AbortSignal): Promise<DrainReport> {
+    this.#closingNow.abort();
+    const reports = await Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
+    await this.#gate.whenIdle(budget);
+    await this.#parts.broker.close();
+    this.#gate.close();
+    this.#parts.hub.close();
+    const stranded = reports.reduce((sum, report) => sum + report.stranded, 0);
+    return { drained: stranded === 0, stranded };
+  }
+
+  #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> {
+    const { broker, environment, settings } = this.#parts;
+    return {
+      broker,
+      environment,
+      gate: this.#gate,
+      codec: this.#codec<T>(codec),
+      interceptors: this.#interceptors.consume ?? [],
+      drainTimeoutMs: settings.drainTimeoutMs,
+    };
+  }
+
+  #codec<T>(choice: PublisherOptions<T>["codec"]): Codec<T> {
+    // The connection's default codec is typed by whoever relies on it.
+    return choice === undefined ? this.#parts.defaultCodec as Codec<T> : this.#parts.codecs.resolve(choice);
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot use the connection: it is closed");
+  }
+}

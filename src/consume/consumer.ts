@@ -1,0 +1,214 @@
+/**
+ * The consumer: takes messages off one queue, a bounded number at a time, and settles every one of them.
+ *
+ * @module
+ */
+
+import { settledOrAborted, whenAborted } from "../internal/abort.ts";
+import { assertWholeNumber } from "../internal/assert_option.ts";
+import type { ConsumerContext } from "./context.ts";
+import { type DrainOptions, type DrainReport, withBudget } from "./drain.ts";
+import type { Feed } from "./feed.ts";
+import type { InHand } from "./in_hand.ts";
+import type { ConsumeInterceptor, Handler } from "./interceptor.ts";
+import { ConsumeMeter } from "./meter.ts";
+import { openFeed } from "./open_feed.ts";
+import { type ConsumeOptions, type Intake, prefetchOf } from "./options.ts";
+import { type ProcessContext, processDelivery } from "./process.ts";
+
+/** What a consumer looks like from outside. */
+export interface ConsumerState {
+  readonly queue: string;
+  /** Subscribed, and not closing. */
+  readonly live: boolean;
+  readonly paused: boolean;
+  /** Deliveries in a handler. */
+  readonly inFlight: number;
+  /** Deliveries fetched that no handler has begun. */
+  readonly held: number;
+}
+
+/** Handlers get this long to notice that their signal has aborted (contract core 3.8). */
+const LAST_WORD_MS = 500;
+
+/** A running consumer. Open one with `mq.consume(…)`; `close()` drains, then closes, and twice is once. */
+export class Consumer<T = unknown> {
+  readonly queue: string;
+  readonly #context: ConsumerContext<T>;
+  readonly #handler: Handler<T>;
+  readonly #interceptors: readonly ConsumeInterceptor[];
+  readonly #meter: ConsumeMeter;
+  readonly #stopping = new AbortController();
+  readonly #budgetEnd = new AbortController();
+  readonly #idle = new Set<() => void>();
+  #feed: Feed | undefined;
+  #processing: ProcessContext<T> | undefined;
+  #concurrency: number;
+  #isPaused = false;
+  #closing: Promise<DrainReport> | undefined;
+
+  private constructor(queue: string, handler: Handler<T>, context: ConsumerContext<T>, options: ConsumeOptions<T>) {
+    const { concurrency = 1, interceptors = [] } = options;
+    assertWholeNumber("concurrency", concurrency, 1);
+    if (typeof handler !== "function") {
+      throw new TypeError(`Cannot consume from queue "${queue}": the handler must be a function`);
+    }
+    this.queue = queue;
+    this.#context = context;
+    this.#handler = handler;
+    this.#interceptors = [...context.interceptors, ...interceptors];
+    this.#meter = new ConsumeMeter(context.environment.recorder, queue);
+    this.#concurrency = concurrency;
+  }
+
+  /** Use `mq.consume(…)`. */
+  static async open<T>(
+    target: { readonly queue: string; readonly handler: Handler<T> },
+    context: ConsumerContext<T>,
+    options: ConsumeOptions<T>,
+  ): Promise<Consumer<T>> {
+    options.signal?.throwIfAborted();
+    const consumer = new Consumer(target.queue, target.handler, context, options);
+    const { feed, intake } = await openFeed(target.queue, context, { options, onChange: () => consumer.#pump() });
+    consumer.#start(feed, intake);
+    if (options.signal?.aborted) void consumer.close();
+    else options.signal?.addEventListener("abort", () => void consumer.close(), { once: true });
+    return consumer;
+  }
+
+  /** What the consumer is doing just now. */
+  get state(): ConsumerState {
+    return {
+      queue: this.queue,
+      live: this.#closing === undefined && (this.#feed?.isLive ?? false),
+      paused: this.#isPaused,
+      inFlight: this.#feed?.taken.size ?? 0,
+      held: this.#feed?.held ?? 0,
+    };
+  }
+
+  /** Begins no further handler; what is fetched is held, up to the prefetch. Running handlers go on. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Goes on after {@linkcode Consumer.pause}. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#pump();
+  }
+
+  /**
+   * Changes the bounds of the running consumer; no delivery is dropped.
+   *
+   * @throws {RangeError} a bound out of range
+   */
+  async retune(bounds: { readonly prefetch?: number | "unlimited"; readonly concurrency?: number }): Promise<void> {
+    const { prefetch, concurrency } = bounds;
+    if (concurrency !== undefined) assertWholeNumber("concurrency", concurrency, 1);
+    const wanted = prefetch === undefined ? undefined : prefetchOf(prefetch);
+    if (concurrency !== undefined) this.#concurrency = concurrency;
+    this.#pump();
+    if (wanted !== undefined) await this.#feed?.setPrefetch(wanted);
+  }
+
+  /**
+   * Drains and closes: deliveries nobody has begun go back at once, waits between attempts end and their messages go back, running
+   * handlers have until the budget ends. What a handler decides after that is discarded, since the broker delivers it again.
+   *
+   * A close from inside one of the consumer's own handlers does not wait for that handler.
+   *
+   * @returns whether every handler finished in time, and how many did not
+   * @throws the signal's reason, when it aborts first: the consumer is then gone from the broker without further waiting
+   */
+  close(options: DrainOptions = {}): Promise<DrainReport> {
+    const { clock } = this.#context.environment;
+    const within = this.#context.environment.scope?.current();
+    return withBudget({ ...options, clock, budgetMs: this.#context.drainTimeoutMs }, (budget) => {
+      // Whoever calls close may end it: the first budget to run out is everybody's.
+      void whenAborted(budget).then(() => this.#budgetEnd.abort());
+      this.#closing ??= this.#drain(this.#budgetEnd.signal, within);
+      return this.#closing;
+    });
+  }
+
+  /** The same as {@linkcode Consumer.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #start(feed: Feed, intake: Intake): void {
+    this.#feed = feed;
+    this.#processing = {
+      queue: this.queue,
+      consumer: this.#context,
+      ladder: intake.ladder,
+      meter: this.#meter,
+      stopping: this.#stopping.signal,
+    };
+    this.#meter.consumer("started", { prefetch: intake.prefetch, concurrency: this.#concurrency });
+    this.#pump();
+  }
+
+  /** Begins handlers while there is room for them. */
+  #pump(): void {
+    const feed = this.#feed;
+    const processing = this.#processing;
+    if (feed === undefined || processing === undefined) return;
+    while (!this.#isPaused && this.#closing === undefined && feed.taken.size < this.#concurrency) {
+      const item = feed.take();
+      if (item === undefined) return;
+      void this.#handle(item, feed, processing);
+    }
+  }
+
+  async #handle(item: InHand, feed: Feed, processing: ProcessContext<T>): Promise<void> {
+    this.#meter.inFlight(feed.taken.size);
+    try {
+      await processDelivery(item, { handler: this.#handler, interceptors: this.#interceptors }, processing);
+    } finally {
+      feed.done(item);
+      this.#meter.inFlight(feed.taken.size);
+      for (const wake of this.#idle) wake();
+      this.#pump();
+    }
+  }
+
+  async #drain(budget: AbortSignal, within: object | undefined): Promise<DrainReport> {
+    const feed = this.#feed;
+    if (feed === undefined) return { drained: true, stranded: 0 };
+    this.#stopping.abort();
+    await settledOrAborted(feed.stop(), budget);
+    const others = (): InHand[] => [...feed.taken].filter((item) => item !== within);
+    await settledOrAborted(this.#until(() => others().length === 0), budget);
+    const stranded = others();
+    if (stranded.length > 0) await this.#callTime(stranded, () => others().length === 0);
+    const left = others().length;
+    await feed.close();
+    this.#context.onClosed?.();
+    this.#meter.consumer(left === 0 ? "stopped" : "drain_timeout", { stranded: left });
+    return { drained: left === 0, stranded: left };
+  }
+
+  /** The budget is over: handlers are told, and have a last moment. */
+  async #callTime(stranded: readonly InHand[], isDone: () => boolean): Promise<void> {
+    for (const item of stranded) item.abort(new DOMException("The drain budget has ended", "AbortError"));
+    const moment = new AbortController();
+    const wait = this.#context.environment.clock.delay(LAST_WORD_MS, { signal: moment.signal }).catch(() => {});
+    await Promise.race([wait, this.#until(isDone)]);
+    moment.abort();
+  }
+
+  /** Resolves when `test` holds; looked at whenever a handler ends. */
+  #until(test: () => boolean): Promise<void> {
+    if (test()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        if (!test()) return;
+        this.#idle.delete(wake);
+        resolve();
+      };
+      this.#idle.add(wake);
+    });
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * A subscription and the deliveries it has handed over that nobody has begun to handle.
+ *
+ * @module
+ */
+
+import { parseEnvelope } from "../message/parse_envelope.ts";
+import type { BrokerConnection, BrokerDelivery, Subscription } from "../ports/broker.ts";
+import type { Environment } from "../ports/environment.ts";
+import type { DeclareArguments } from "../topology/specs.ts";
+import { InHand } from "./in_hand.ts";
+
+/** How a feed is opened. */
+export interface FeedOptions {
+  readonly queue: string;
+  readonly prefetch: number;
+  readonly consumerTag: string;
+  readonly arguments: DeclareArguments;
+  /** Called when there is something to take, and when the subscription's state has changed. */
+  readonly onChange: () => void;
+}
+
+/** Deliveries in order, and the way back for those that are not handled. */
+export class Feed {
+  readonly #environment: Environment;
+  readonly #options: FeedOptions;
+  readonly #waiting = new Set<InHand>();
+  readonly #taken = new Set<InHand>();
+  #subscription: Subscription | undefined;
+  #isOpen = true;
+
+  private constructor(environment: Environment, options: FeedOptions) {
+    this.#environment = environment;
+    this.#options = options;
+  }
+
+  /** Subscribes. Rejects as the broker does. */
+  static async open(broker: BrokerConnection, environment: Environment, options: FeedOptions): Promise<Feed> {
+    const feed = new Feed(environment, options);
+    feed.#subscription = await broker.subscribe(options.queue, {
+      prefetch: options.prefetch,
+      consumerTag: options.consumerTag,
+      arguments: options.arguments,
+      onDelivery: (delivery) => feed.#receive(delivery),
+      onLost: () => feed.#lose(),
+      onRecovered: () => options.onChange(),
+    });
+    return feed;
+  }
+
+  /** Whether deliveries can arrive just now. */
+  get isLive(): boolean {
+    return this.#subscription?.live ?? false;
+  }
+
+  /** Deliveries fetched and not yet taken. */
+  get held(): number {
+    return this.#waiting.size;
+  }
+
+  /** Deliveries taken and not yet done. */
+  get taken(): ReadonlySet<InHand> {
+    return this.#taken;
+  }
+
+  /** Takes the oldest waiting delivery. */
+  take(): InHand | undefined {
+    const [item] = this.#waiting;
+    if (item === undefined) return undefined;
+    this.#waiting.delete(item);
+    this.#taken.add(item);
+    return item;
+  }
+
+  /** A delivery that was taken is settled, or given up. */
+  done(item: InHand): void {
+    this.#taken.delete(item);
+  }
+
+  /** Changes the prefetch of the running subscription. */
+  async setPrefetch(prefetch: number): Promise<void> {
+    await this.#subscription?.setPrefetch(prefetch);
+  }
+
+  /** Stops deliveries and hands back what nobody has begun; what is taken can still be settled. */
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    this.#giveBackWaiting();
+    await this.#subscription?.cancel();
+    this.#giveBackWaiting();
+  }
+
+  /** Ends the subscription. Deliveries still taken go back to the queue: what is decided about them later is discarded. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    for (const item of this.#taken) item.discard();
+    await this.#subscription?.close();
+  }
+
+  #receive(delivery: BrokerDelivery): void {
+    const item = new InHand(delivery, parseEnvelope(delivery.message, this.#environment));
+    if (!this.#isOpen) return item.settle("requeue");
+    this.#waiting.add(item);
+    this.#options.onChange();
+  }
+
+  /** The broker has taken everything back by itself. */
+  #lose(): void {
+    for (const item of this.#waiting) item.discard();
+    this.#waiting.clear();
+    for (const item of this.#taken) item.discard();
+    this.#options.onChange();
+  }
+
+  #giveBackWaiting(): void {
+    for (const item of this.#waiting) item.settle("requeue");
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What a caller may say about consuming from a queue.
+ *
+ * @module
+ */
+
+import type { CodecName } from "../codec/codecs.ts";
+import { assertWholeNumber } from "../internal/assert_option.ts";
+import type { Codec } from "../ports/codec.ts";
+import { type Ladder, ladderOf } from "../retry/ladder.ts";
+import { noRetry, type RetryPolicy } from "../retry/policy.ts";
+import type { DeclareArguments } from "../topology/specs.ts";
+import type { ConsumeInterceptor } from "./interceptor.ts";
+
+/** Options of every form of consuming. */
+export interface ReceiveOptions<T = unknown> {
+  /** @default {the connection's} */
+  readonly codec?: CodecName | Codec<T>;
+  /** How failures are tried again. @default {noRetry(): the first failure goes to `.dlq`} */
+  readonly retry?: RetryPolicy;
+  /** Rungs beyond the policy's, for waits that handlers ask for, whole seconds in milliseconds. @default {[]} */
+  readonly rungsMs?: readonly number[];
+  /**
+   * Unsettled deliveries the broker hands out at most. The price of more is memory and a longer way back at a shutdown; of fewer,
+   * a round trip between messages. `"unlimited"` is what it says.
+   *
+   * @default {50}
+   */
+  readonly prefetch?: number | "unlimited";
+  /**
+   * Declare `.dlq`, `.parked` and the rungs before subscribing. False for a login that may not configure, and for tools that read a
+   * `.dlq`.
+   *
+   * @default {true}
+   */
+  readonly declare?: boolean;
+  /** Shown by the broker. @default {`acemq-{queue}-` and eight random characters} */
+  readonly consumerTag?: string;
+  /** Consumer arguments, such as `x-priority`. */
+  readonly arguments?: DeclareArguments;
+}
+
+/** Options of `mq.consume`. */
+export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
+  /** Handlers that run at once. One keeps the order of the queue. @default {1} */
+  readonly concurrency?: number;
+  /** Run after the connection's, outermost first. */
+  readonly interceptors?: readonly ConsumeInterceptor[];
+  /** Closes the consumer when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of `mq.deliveries`. */
+export interface DeliveriesOptions<T = unknown> extends ReceiveOptions<T> {
+  /** Ends the loop when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/** Checked options with their defaults. */
+export interface Intake {
+  readonly prefetch: number;
+  readonly ladder: Ladder;
+  readonly declare: boolean;
+}
+
+const DEFAULT_PREFETCH = 50;
+
+/** What AMQP can say: a short unsigned integer. */
+const LARGEST_PREFETCH = 65_535;
+
+/** Checks options and fills in their defaults. Throws before anything is declared. */
+export function intakeOf(
+  { prefetch = DEFAULT_PREFETCH, retry = noRetry(), rungsMs = [], declare = true }: ReceiveOptions,
+): Intake {
+  return { prefetch: prefetchOf(prefetch), ladder: ladderOf(retry, rungsMs), declare };
+}
+
+/** A prefetch as the port wants it: 0 for unlimited. */
+export function prefetchOf(prefetch: number | "unlimited"): number {
+  if (prefetch === "unlimited") return 0;
+  assertWholeNumber("prefetch", prefetch, 1);
+  if (prefetch > LARGEST_PREFETCH) {
+    throw new RangeError(`Cannot use option 'prefetch': it must be at most ${LARGEST_PREFETCH}, found ${prefetch}`);
+  }
+  return prefetch;
+}

@@ -1,0 +1,144 @@
+/**
+ * The only effects of a settlement: the copy is published, confirmed and routed before the original is acknowledged
+ * (contract core 0 rules 1 to 3, 3.5, 4.4, 4.5).
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import { copyOf, setAsideCopy } from "../message/copy.ts";
+import { nextAttempt } from "../message/envelope.ts";
+import type { Outbound } from "../message/outbound.ts";
+import { deadLetterQueueName, parkedQueueName, rungName } from "../naming/queue_names.ts";
+import type { PublishGate } from "../publish/gate.ts";
+import { type OnBehalfAnswer, publishOnBehalf } from "../publish/on_behalf.ts";
+import type { InHand } from "./in_hand.ts";
+import type { ConsumeMeter } from "./meter.ts";
+import type { SetAside, Settlement } from "./settlement.ts";
+
+/** What settling works with. */
+export interface SettleContext {
+  readonly queue: string;
+  readonly gate: PublishGate;
+  readonly clock: Clock;
+  readonly meter: ConsumeMeter;
+  readonly maxHeaderBytes: number | undefined;
+  /** Aborts when the consumer begins to close: waits end, and the message goes back. */
+  readonly stopping: AbortSignal;
+}
+
+/** `kept`: the message is still on its queue, and nothing about it was counted. */
+export type Settled = "settled" | "kept";
+
+/** Before a message that could not be moved goes back: what kept it from moving rarely ends at once. */
+const PAUSE_BEFORE_REQUEUE_MS = 1_000;
+
+/** A set-aside outlives the handler's signal, but not for ever (contract core 3.5). */
+const SET_ASIDE_BOUND_MS = 30_000;
+
+/** Carries a settlement out. Never rejects. */
+export async function settle(settlement: Settlement, item: InHand, context: SettleContext): Promise<Settled> {
+  switch (settlement.next) {
+    case "acknowledge":
+      if (!item.isLive) return "kept";
+      item.settle("ack");
+      return "settled";
+    case "wait_in_consumer":
+      reportUndeclaredRung(settlement, context);
+      return await retryFromConsumer(settlement.delayMs, item, context);
+    case "wait_on_rung":
+      reportUndeclaredRung(settlement, context);
+      return await retryOnRung(settlement.delayMs, item, context);
+    case "set_aside":
+      return await moveAside(settlement, item, context);
+  }
+}
+
+async function retryFromConsumer(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
+  if (!await waited(delayMs, context)) return requeue(item);
+  const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: context.queue });
+  const answer = await publishPatiently(copy, item, context);
+  if (answer?.status !== "routed") return await keep(item, answer, context);
+  context.meter.retried(item.envelope, delayMs, undefined);
+  item.settle("ack");
+  return "settled";
+}
+
+async function retryOnRung(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
+  const rung = rungName(context.queue, delayMs);
+  const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: rung });
+  const answer = await publishPatiently(copy, item, context);
+  if (answer?.status === "routed") {
+    context.meter.retried(item.envelope, delayMs, rung);
+    item.settle("ack");
+    return "settled";
+  }
+  if (answer?.status !== "not_routed" || answer.because !== "unroutable") return await keep(item, answer, context);
+  context.meter.rungMissing(item.envelope, rung);
+  return await retryFromConsumer(delayMs, item, context);
+}
+
+async function moveAside(settlement: SetAside, item: InHand, context: SettleContext): Promise<Settled> {
+  const queue = settlement.target === "dlq" ? deadLetterQueueName(context.queue) : parkedQueueName(context.queue);
+  const { maxHeaderBytes } = context;
+  const copy = setAsideCopy(item.received, item.envelope, { queue, reason: settlement.reason, maxHeaderBytes });
+  const answer = await publishPatiently(copy, item, context, SET_ASIDE_BOUND_MS);
+  if (answer?.status === "routed") {
+    context.meter.setAside(item.envelope, settlement, queue);
+    item.settle("ack");
+    return "settled";
+  }
+  if (answer === undefined) return "kept";
+  context.meter.setAsideFailed(item.envelope, queue, answer.reason);
+  await waited(PAUSE_BEFORE_REQUEUE_MS, context);
+  return requeue(item);
+}
+
+/**
+ * Publishes a copy, waiting out a broker that has blocked the connection: the message stays in hand meanwhile. Undefined when the
+ * delivery is no longer ours, so that nothing may be published for it.
+ */
+async function publishPatiently(
+  copy: Outbound,
+  item: InHand,
+  context: SettleContext,
+  boundMs: number = Infinity,
+): Promise<OnBehalfAnswer | undefined> {
+  const end = context.clock.elapsed() + boundMs;
+  while (item.isLive) {
+    const answer = await publishOnBehalf(context.gate, copy);
+    if (answer.status !== "paused" || context.clock.elapsed() >= end) return answer;
+    if (!await waited(PAUSE_BEFORE_REQUEUE_MS, context)) return answer;
+  }
+  return undefined;
+}
+
+/** The copy is nowhere, or nobody knows: the original stays. */
+async function keep(item: InHand, answer: OnBehalfAnswer | undefined, context: SettleContext): Promise<Settled> {
+  if (answer === undefined || answer.status === "routed") return "kept";
+  context.meter.republishFailed(item.envelope, answer.reason);
+  await waited(PAUSE_BEFORE_REQUEUE_MS, context);
+  return requeue(item);
+}
+
+function requeue(item: InHand): Settled {
+  item.settle("requeue");
+  return "kept";
+}
+
+/** True when the time has passed, false when the consumer began to close first. */
+async function waited(ms: number, { clock, stopping }: SettleContext): Promise<boolean> {
+  try {
+    await clock.delay(ms, { signal: stopping });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function reportUndeclaredRung(
+  { delayMs, wantedRungMs }: { readonly delayMs: number; readonly wantedRungMs?: number },
+  { meter }: SettleContext,
+): void {
+  if (wantedRungMs !== undefined) meter.rungUndeclared(wantedRungMs, delayMs);
+}

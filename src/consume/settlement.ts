@@ -1,0 +1,109 @@
+/**
+ * What becomes of a delivery: a pure decision from what happened and what the policy allows (contract core 3.3 to 3.6, 4.2).
+ *
+ * @module
+ */
+
+import type { Random } from "../clock.ts";
+import { describeError, isFatal } from "../errors.ts";
+import { decideRetry, type Ladder } from "../retry/ladder.ts";
+import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
+import { isAck } from "./ack.ts";
+
+/** What happened to a delivery. */
+export type Handled =
+  | { readonly status: "returned"; readonly value: unknown }
+  | { readonly status: "threw"; readonly error: unknown; readonly by: "handler" | "interceptor" | "codec" }
+  | { readonly status: "undecodable"; readonly error: unknown };
+
+/** What is done with a delivery, and the word for it. */
+export type Settlement =
+  | { readonly next: "acknowledge"; readonly outcome: "acked" }
+  | {
+    readonly next: "wait_in_consumer";
+    readonly outcome: "retried";
+    readonly delayMs: number;
+    readonly wantedRungMs?: number;
+  }
+  | {
+    readonly next: "wait_on_rung";
+    readonly outcome: "retried";
+    readonly delayMs: number;
+    readonly wantedRungMs?: number;
+  }
+  | SetAside;
+
+/** A delivery that leaves its queue for good. */
+export interface SetAside {
+  readonly next: "set_aside";
+  readonly target: "dlq" | "parked";
+  readonly reason: string;
+  readonly outcome: Extract<ConsumeOutcome, "rejected" | "dead_lettered" | "parked">;
+}
+
+/** The facts a decision needs. */
+export interface DeliveryFacts {
+  readonly attempt: number;
+  readonly ageMs: number;
+}
+
+/** Decides what becomes of a delivery. Pure, but for the jitter it draws. */
+export function decideSettlement(handled: Handled, facts: DeliveryFacts, ladder: Ladder, random: Random): Settlement {
+  switch (handled.status) {
+    case "undecodable":
+      return setAside("parked", "parked", "could not be decoded", describeError(handled.error));
+    case "threw":
+      if (handled.by !== "codec" && isFatal(handled.error)) return fatal(handled.by, handled.error, "rejected");
+      return tryAgain({ error: handled.error }, facts, ladder, random);
+    case "returned":
+      return decideReturned(handled.value, facts, ladder, random);
+  }
+}
+
+function decideReturned(value: unknown, facts: DeliveryFacts, ladder: Ladder, random: Random): Settlement {
+  if (value === undefined) return ACKNOWLEDGE;
+  if (!isAck(value)) return setAside("dlq", "dead_lettered", "the handler returned no acknowledgement", kindOf(value));
+  switch (value.kind) {
+    case "accept":
+      return ACKNOWLEDGE;
+    case "reject":
+      return setAside("dlq", "rejected", "the handler rejected it", value.reason);
+    case "park":
+      return setAside("parked", "parked", "the handler parked it", value.reason);
+    case "retry":
+      if (isFatal(value.error)) return fatal("handler", value.error, "dead_lettered");
+      return tryAgain(value, facts, ladder, random);
+  }
+}
+
+const ACKNOWLEDGE: Settlement = Object.freeze({ next: "acknowledge", outcome: "acked" });
+
+function tryAgain(
+  asked: { readonly error: unknown; readonly delayMs?: number | undefined },
+  facts: DeliveryFacts,
+  ladder: Ladder,
+  random: Random,
+): Settlement {
+  const decision = decideRetry(ladder, { ...facts, requestedDelayMs: asked.delayMs }, random);
+  if (decision.next !== "give_up") return { ...decision, outcome: "retried" };
+  const { attempt } = facts;
+  const why = decision.because === "attempts"
+    ? `exhausted ${attempt} ${attempt === 1 ? "attempt" : "attempts"}`
+    : `exceeded the maximum message age of ${ladder.policy.maxMessageAgeMs} ms`;
+  return setAside("dlq", "dead_lettered", why, describeError(asked.error));
+}
+
+function fatal(by: "handler" | "interceptor", error: unknown, outcome: "rejected" | "dead_lettered"): SetAside {
+  const why = by === "interceptor" ? "an interceptor refused it" : "the handler reported an unprocessable message";
+  return setAside("dlq", outcome, why, describeError(error));
+}
+
+function setAside(target: SetAside["target"], outcome: SetAside["outcome"], why: string, detail: unknown): SetAside {
+  const text = typeof detail === "string" ? detail : describeError(detail);
+  return { next: "set_aside", target, outcome, reason: `${why}: ${text === "" ? "no reason given" : text}` };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : typeof value;
+}

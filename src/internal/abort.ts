@@ -1,0 +1,28 @@
+/**
+ * Waiting that a signal can end.
+ *
+ * @module
+ */
+
+/** Resolves when the signal aborts, never rejects. */
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Waits for a promise, or for the signal if that comes first; whatever the promise becomes later is ignored. */
+export async function settledOrAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return;
+  }
+  const done = new AbortController();
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
+  });
+  try {
+    await Promise.race([promise.then(() => {}, () => {}), aborted]);
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Port: what every part of one connection shares beside the broker.
+ *
+ * @module
+ */
+
+import type { Clock, NewId, Random } from "../clock.ts";
+import type { Recorder } from "../telemetry/recorder.ts";
+import type { CallScope } from "./call_scope.ts";
+
+/** Time, chance, identifiers and telemetry of one connection. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly recorder: Recorder;
+  readonly scope: CallScope | undefined;
+}

@@ -1,0 +1,105 @@
+/**
+ * Payload to {@linkcode Outbound}: envelope, interceptors, codec, headers, checks. Nothing is sent here, and nothing encodes the
+ * result again.
+ *
+ * @module
+ */
+
+import { EncodeError, isRetryable, PublishError } from "../errors.ts";
+import { utf8Length } from "../internal/bytes.ts";
+import type { Envelope } from "../message/envelope.ts";
+import { type OutgoingHeaders, writableHeaders } from "../message/header_value.ts";
+import type { Outbound } from "../message/outbound.ts";
+import { renderHeaders } from "../message/render_envelope.ts";
+import type { Codec, EncodedPayload } from "../ports/codec.ts";
+import { intercept, type PublishContext, type PublishInterceptor } from "./interceptor.ts";
+
+/** What turns a payload into bytes, and who may change it before. */
+export interface Preparation {
+  readonly codec: Codec;
+  readonly interceptors: readonly PublishInterceptor[];
+}
+
+/** Makes an outbound message; synchronously where neither an interceptor nor the codec waits. */
+export function prepare(context: PublishContext, { codec, interceptors }: Preparation): Outbound | Promise<Outbound> {
+  if (interceptors.length === 0) return encode(context, codec);
+  return intercept(interceptors, context, (changed) => encode(changed, codec));
+}
+
+/** Makes an outbound message from bytes that are encoded already; the interceptors see the bytes as payload. */
+export function prepareEncoded(
+  context: PublishContext,
+  encoded: EncodedPayload,
+  { codec, interceptors }: Preparation,
+): Outbound | Promise<Outbound> {
+  if (interceptors.length === 0) return assemble(context, encoded, codec.contentType);
+  return intercept(interceptors, context, (changed) => assemble(changed, encoded, codec.contentType));
+}
+
+function encode(context: PublishContext, codec: Codec): Outbound | Promise<Outbound> {
+  let encoded: EncodedPayload | Promise<EncodedPayload>;
+  try {
+    encoded = codec.encode(context.payload);
+  } catch (error) {
+    throw encodeError(error);
+  }
+  if (!("then" in encoded)) return assemble(context, encoded, codec.contentType);
+  return encoded.then(
+    (done) => assemble(context, done, codec.contentType),
+    (error) => {
+      throw encodeError(error);
+    },
+  );
+}
+
+/** What a codec throws is a fault of the payload, unless the codec says that what it depends on is away. */
+function encodeError(error: unknown): unknown {
+  if (error instanceof EncodeError || isRetryable(error)) return error;
+  const name = error instanceof Error ? error.name : typeof error;
+  return new EncodeError(`Cannot encode the payload: the codec failed with ${name}`, { cause: error });
+}
+
+function assemble(context: PublishContext, encoded: EncodedPayload, contentType: string): Outbound {
+  const { envelope, exchange, routingKey } = context;
+  const written = writableHeaders(joinHeaders(context.headers, encoded.headers));
+  const problem = "problem" in written ? written.problem : problemOfContext(context);
+  if ("problem" in written || problem !== undefined) throw refusal(context, problem ?? "");
+  return {
+    exchange,
+    routingKey,
+    body: encoded.body,
+    contentType: encoded.contentType ?? contentType,
+    messageId: envelope.id,
+    headers: renderHeaders(envelope, written.table),
+    persistent: context.persistent,
+    mandatory: context.mandatory,
+    replyTo: context.replyTo === "" ? undefined : context.replyTo,
+    priority: context.priority,
+    expirationMs: context.expirationMs,
+  };
+}
+
+function joinHeaders(application: OutgoingHeaders, codec: OutgoingHeaders | undefined): OutgoingHeaders {
+  return codec === undefined ? application : { ...application, ...codec };
+}
+
+function problemOfContext({ envelope, exchange, routingKey, replyTo }: PublishContext): string | undefined {
+  return tooLong("the exchange name", exchange) ?? tooLong("the routing key", routingKey) ??
+    tooLong("the message id", envelope.id) ?? tooLong("the reply address", replyTo ?? "") ?? notWellFormed(envelope);
+}
+
+function tooLong(what: string, text: string): string | undefined {
+  if (text.length <= 85) return undefined;
+  const bytes = utf8Length(text);
+  return bytes <= 255 ? undefined : `${what} must fit 255 bytes of UTF-8, found ${bytes}`;
+}
+
+function notWellFormed({ id, type, correlationId, causationId = "" }: Envelope): string | undefined {
+  const broken = !id.isWellFormed() || !type.isWellFormed() || !correlationId.isWellFormed() ||
+    !causationId.isWellFormed();
+  return broken ? "the envelope holds half a surrogate pair" : undefined;
+}
+
+function refusal({ exchange, routingKey, envelope }: PublishContext, reason: string): PublishError {
+  return new PublishError({ code: "ACEMQ_PUBLISH_REFUSED", exchange, routingKey, messageId: envelope.id, reason });
+}

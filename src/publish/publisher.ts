@@ -1,0 +1,182 @@
+/**
+ * The publisher: sends one kind of message to one place.
+ *
+ * @module
+ */
+
+import type { PublishError } from "../errors.ts";
+import { newEnvelope } from "../message/envelope.ts";
+import { type Outbound, outboundId } from "../message/outbound.ts";
+import type { PublishReceipt } from "../ports/broker.ts";
+import type { Codec, EncodedPayload } from "../ports/codec.ts";
+import type { Environment } from "../ports/environment.ts";
+import { type BatchResult, settleBatch } from "./batch.ts";
+import type { PublishGate } from "./gate.ts";
+import type { PublishContext, PublishInterceptor } from "./interceptor.ts";
+import { type PublishMeter } from "./meter.ts";
+import { isSuccess, publishError, type PublishResult } from "./outcome.ts";
+import { prepare, prepareEncoded } from "./prepare.ts";
+import {
+  assertPublisherOptions,
+  assertSendOptions,
+  type BatchOptions,
+  envelopeFields,
+  type PublisherOptions,
+  type SendOptions,
+} from "./send_options.ts";
+
+/** What a publisher works with; the connection provides it. */
+export interface PublisherContext {
+  readonly gate: PublishGate;
+  readonly environment: Environment;
+  readonly meter: PublishMeter;
+  readonly codec: Codec;
+  /** Stamped on messages that name no origin of their own. */
+  readonly origin: string;
+  readonly interceptors: readonly PublishInterceptor[];
+}
+
+/**
+ * Sends messages to one exchange under one routing key, in the order of its calls.
+ *
+ * Every message is confirmed by the broker and mandatory unless asked otherwise, so a promise that resolves means that the message
+ * is in at least one queue. Anything less is thrown as a {@linkcode PublishError}. The price is one round trip a call: send
+ * several at once (`sendAll`, or calls not awaited one by one) and the broker answers them together.
+ */
+export class Publisher<T = unknown> {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly #context: PublisherContext;
+  readonly #options: PublisherOptions<T>;
+  readonly #lane: number;
+  readonly #interceptors: readonly PublishInterceptor[];
+
+  /** Use `mq.publisher(…)`. */
+  constructor(
+    target: { exchange: string; routingKey: string },
+    context: PublisherContext,
+    options: PublisherOptions<T>,
+  ) {
+    assertPublisherOptions(options as PublisherOptions);
+    this.exchange = target.exchange;
+    this.routingKey = target.routingKey;
+    this.#context = context;
+    this.#options = options;
+    this.#lane = context.gate.newLane();
+    this.#interceptors = [...context.interceptors, ...options.interceptors ?? []];
+  }
+
+  /**
+   * Sends one message and waits for the broker's answer.
+   *
+   * @throws {PublishError} by `code`: `UNROUTABLE`, `NACKED`, `REFUSED`, `PAUSED` (the broker does not have it) or `UNKNOWN` (it
+   * may: resend under the same `messageId`)
+   * @throws {EncodeError} a payload the codec cannot hold; nothing was sent
+   */
+  send(payload: T, options: SendOptions = {}): Promise<PublishResult> {
+    return this.#transmit(options, (context) => prepare(context, this.#preparation), payload);
+  }
+
+  /**
+   * Sends bytes that are encoded already, for a caller that wants to see them first (a claim key, a size).
+   *
+   * @throws {PublishError} as {@linkcode Publisher.send}
+   */
+  sendEncoded(encoded: EncodedPayload, options: SendOptions = {}): Promise<PublishResult> {
+    return this.#transmit(options, (context) => prepareEncoded(context, encoded, this.#preparation), encoded.body);
+  }
+
+  /**
+   * Sends many messages, pipelined and in order. Not atomic: every message is tried and awaited, whatever became of the others.
+   *
+   * @returns one result a payload, in payload order
+   * @throws {PublishBatchError} when at least one failed; it has every result by index
+   * @throws {TypeError} a `messageId` for the whole batch: one identity for all would be deduplicated to one message
+   */
+  async sendAll(payloads: Iterable<T>, options: BatchOptions = {}): Promise<BatchResult[]> {
+    if ("messageId" in options && options.messageId !== undefined) {
+      throw new TypeError(
+        "Cannot send a batch under one 'messageId': a consumer that deduplicates would keep one message of it",
+      );
+    }
+    return await settleBatch(Array.from(payloads, (payload) => this.send(payload, options)));
+  }
+
+  /**
+   * Makes a message and sends nothing: for an outbox, a scheduler, or {@linkcode Publisher.sendPrepared} later.
+   *
+   * @throws {EncodeError} a payload the codec cannot hold
+   * @throws {PublishError} `ACEMQ_PUBLISH_REFUSED` for a header that cannot be written
+   */
+  async prepare(payload: T, options: SendOptions = {}): Promise<Outbound> {
+    return await prepare(this.#contextOf(payload, options), this.#preparation);
+  }
+
+  /** Sends a message made by {@linkcode Publisher.prepare}: the same bytes, nothing encoded again. */
+  async sendPrepared(
+    outbound: Outbound | Promise<Outbound>,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<PublishResult> {
+    const started = this.#context.environment.clock.elapsed();
+    return await this.#publish(await outbound, started, options.signal);
+  }
+
+  get #preparation(): { codec: Codec; interceptors: readonly PublishInterceptor[] } {
+    return { codec: this.#context.codec, interceptors: this.#interceptors };
+  }
+
+  async #transmit(
+    options: SendOptions,
+    make: (context: PublishContext) => Outbound | Promise<Outbound>,
+    payload: unknown,
+  ): Promise<PublishResult> {
+    const started = this.#context.environment.clock.elapsed();
+    let outbound: Outbound;
+    try {
+      const made = make(this.#contextOf(payload, options));
+      outbound = "then" in made ? await made : made;
+    } catch (error) {
+      this.#context.meter.declined(this, options.type ?? this.#options.type, this.#since(started));
+      throw error;
+    }
+    return await this.#publish(outbound, started, options.signal);
+  }
+
+  async #publish(outbound: Outbound, started: number, signal: AbortSignal | undefined): Promise<PublishResult> {
+    const { gate, meter } = this.#context;
+    let receipt: PublishReceipt;
+    try {
+      receipt = await gate.publish(outbound, this.#lane, signal);
+    } catch (reason) {
+      meter.declined(outbound, undefined, this.#since(started));
+      throw reason;
+    }
+    const latencyMs = this.#since(started);
+    meter.answered(outbound, receipt, latencyMs);
+    if (isSuccess(receipt)) return { messageId: outboundId(outbound), outcome: receipt.outcome, latencyMs };
+    throw publishError(outbound, receipt) satisfies PublishError;
+  }
+
+  #contextOf(payload: unknown, message: SendOptions): PublishContext {
+    assertSendOptions(message);
+    const { environment, origin } = this.#context;
+    const options = this.#options;
+    const fields = envelopeFields(this.routingKey, options as PublisherOptions, message);
+    return {
+      exchange: this.exchange,
+      routingKey: this.routingKey,
+      envelope: newEnvelope({ ...fields, origin }, environment),
+      payload,
+      headers: options.headers === undefined ? message.headers ?? {} : { ...options.headers, ...message.headers },
+      persistent: message.persistent ?? options.persistent ?? true,
+      mandatory: message.mandatory ?? options.mandatory ?? true,
+      replyTo: message.replyTo,
+      priority: message.priority,
+      expirationMs: message.expirationMs,
+    };
+  }
+
+  #since(started: number): number {
+    return this.#context.environment.clock.elapsed() - started;
+  }
+}

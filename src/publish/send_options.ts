@@ -1,0 +1,95 @@
+/**
+ * What a caller may say about a message, for all of a publisher's or for one.
+ *
+ * @module
+ */
+
+import { assertWholeNumber } from "../internal/assert_option.ts";
+import type { CodecName } from "../codec/codecs.ts";
+import { causedBy, type Envelope, type EnvelopeFields } from "../message/envelope.ts";
+import type { OutgoingHeaders } from "../message/header_value.ts";
+import type { Codec } from "../ports/codec.ts";
+import type { PublishInterceptor } from "./interceptor.ts";
+
+/** What every message of a publisher has in common. */
+export interface PublisherOptions<T = unknown> {
+  /** @default {the connection's} */
+  readonly codec?: CodecName | Codec<T>;
+  /** Logical type. @default {the routing key} */
+  readonly type?: string;
+  /** Payload schema version, from 1. @default {1} */
+  readonly version?: number;
+  /** A message no queue is bound for is returned and thrown as `ACEMQ_PUBLISH_UNROUTABLE`; without it, it is dropped unseen. @default {true} */
+  readonly mandatory?: boolean;
+  /** Survives a restart of the broker in a durable queue. @default {true} */
+  readonly persistent?: boolean;
+  /** Added to every message; a message's own headers win. */
+  readonly headers?: OutgoingHeaders;
+  /** Run after the connection's. */
+  readonly interceptors?: readonly PublishInterceptor[];
+}
+
+/** What one message, or every message of one batch, has of its own. */
+export interface BatchOptions {
+  /** Logical type. */
+  readonly type?: string;
+  /** Business correlation. @default {the message id} */
+  readonly correlationId?: string;
+  /** The message whose handling led to this one: its correlation and its id as causation are carried on. */
+  readonly causedBy?: { readonly envelope: Envelope };
+  /** Application headers. The prefix `x-acemq-` is refused; the broker's own bookkeeping is left out. */
+  readonly headers?: OutgoingHeaders;
+  /** Where the payload is, for consumers that look it up themselves. */
+  readonly claim?: string;
+  /** 0 to 255; what a queue with `x-max-priority` sorts by. */
+  readonly priority?: number;
+  /** The message is dropped (or dead-lettered) when it waits longer in a queue, whole milliseconds. */
+  readonly expirationMs?: number;
+  readonly persistent?: boolean;
+  readonly mandatory?: boolean;
+  /** AMQP `reply-to`. */
+  readonly replyTo?: string;
+  /** Before the write it takes the message back; after the write it ends the wait as `ACEMQ_PUBLISH_UNKNOWN`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What one message has of its own. */
+export interface SendOptions extends BatchOptions {
+  /** The id to resend an unknown outcome under. @default {a random UUID} */
+  readonly messageId?: string;
+}
+
+/** Throws for numbers out of range: the fault is the call's. */
+export function assertSendOptions({ priority, expirationMs }: BatchOptions): void {
+  if (priority !== undefined) {
+    assertWholeNumber("priority", priority, 0);
+    if (priority > 255) throw new RangeError(`Cannot use option 'priority': it must be at most 255, found ${priority}`);
+  }
+  if (expirationMs !== undefined) assertWholeNumber("expirationMs", expirationMs, 0);
+}
+
+/** Throws for publisher options out of range. */
+export function assertPublisherOptions({ version }: PublisherOptions): void {
+  if (version === undefined) return;
+  assertWholeNumber("version", version, 1);
+  if (version > 2_147_483_647) {
+    throw new RangeError(`Cannot use option 'version': it must fit 32 bits, found ${version}`);
+  }
+}
+
+/** The envelope fields that a publisher's and a message's options decide; the message's win. */
+export function envelopeFields(
+  routingKey: string,
+  publisher: PublisherOptions,
+  message: SendOptions,
+): EnvelopeFields {
+  const cause = message.causedBy === undefined ? undefined : causedBy(message.causedBy.envelope);
+  return {
+    id: message.messageId,
+    type: message.type ?? publisher.type ?? routingKey,
+    version: publisher.version,
+    correlationId: message.correlationId ?? cause?.correlationId,
+    causationId: cause?.causationId,
+    claim: message.claim,
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Hands measurements and log records to the sink, if there is one.
+ *
+ * @module
+ */
+
+import { type LabelsOf, type MetricName, METRICS } from "./names.ts";
+import { TypeLabels } from "./outcomes.ts";
+import type { LogRecord, TelemetrySink } from "./sink.ts";
+
+/** What one connection measures with. */
+export class Recorder {
+  /** Whether measurements go anywhere: false spares the message path the work of making them. */
+  readonly measures: boolean;
+  readonly transport: string;
+  readonly #sink: TelemetrySink | undefined;
+  readonly #types = new TypeLabels();
+
+  constructor(sink: TelemetrySink | undefined, transport: string) {
+    this.#sink = sink;
+    this.transport = transport;
+    this.measures = sink?.metric !== undefined;
+  }
+
+  /** Writes one measurement; its labels are checked against the table of names by the compiler. */
+  metric<Name extends MetricName>(name: Name, value: number, labels: LabelsOf<Name>): void {
+    if (this.#sink?.metric === undefined) return;
+    try {
+      this.#sink.metric({ name, kind: METRICS[name].kind, value, labels });
+    } catch {
+      // A sink's fault must never cost a message.
+    }
+  }
+
+  /** Writes one log record. */
+  log(level: LogRecord["level"], event: string, fields: LogRecord["fields"]): void {
+    if (this.#sink?.log === undefined) return;
+    try {
+      this.#sink.log({ level, event, fields });
+    } catch {
+      // As above.
+    }
+  }
+
+  /** The `message.type` label of a type. */
+  typeLabel(type: string): string {
+    return this.#types.of(type);
+  }
+}
