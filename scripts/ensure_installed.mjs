@@ -21,12 +21,11 @@ function packagesIn(path) {
 }
 
 /**
- * Whether `node_modules` holds what the lock names. npm keeps its own copy of the lock there, without the packages
- * for other platforms; times would not do, since a checkout makes every file new.
+ * Whether what is installed covers what the lock names. npm keeps its own copy of the lock in `node_modules`, without
+ * the packages for other platforms; times would not do, since a checkout makes every file new.
  */
-export function isInstalled() {
-  const installed = packagesIn("node_modules/.package-lock.json");
-  return Object.entries(packagesIn("package-lock.json")).every(([path, wanted]) => {
+export function covers(installed, lock) {
+  return Object.entries(lock).every(([path, wanted]) => {
     const found = installed[path];
     if (found === undefined) return path === "" || wanted.optional === true;
     return found.version === wanted.version && found.integrity === wanted.integrity;
@@ -34,7 +33,8 @@ export function isInstalled() {
 }
 
 export function ensureInstalled() {
-  if (isInstalled()) return;
+  const installed = packagesIn("node_modules/.package-lock.json");
+  if (Object.keys(installed).length > 0 && covers(installed, packagesIn("package-lock.json"))) return;
   console.error("Installing from package-lock.json (once)");
   const { status, error } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, stdio: "inherit" });
   if (error !== undefined) throw new Error(`Cannot run 'npm ci': ${error.message}`);

@@ -19,7 +19,10 @@ function pinnedNode() {
 }
 
 ensureInstalled();
-const child = spawn(pinnedNode(), ["--conditions=@acemq/source", ...process.argv.slice(2)], { stdio: "inherit" });
+// npm takes the `--` that separates its own arguments away, Deno passes it on.
+const [program, ...args] = process.argv.slice(2);
+if (args[0] === "--") args.shift();
+const child = spawn(pinnedNode(), ["--conditions=@acemq/source", program, ...args], { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`Cannot start Node: ${error.message}`);

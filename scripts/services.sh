@@ -58,7 +58,7 @@ rabbitmq() {
     need_root "start RabbitMQ"
     ((is_ours)) && keep_to_loopback
     say "Starting RabbitMQ"
-    rabbitmqctl -q status >/dev/null 2>&1 || rabbitmq-server -detached >&2
+    rabbitmqctl -q status >/dev/null 2>&1 || rabbitmq-server -detached >&2 || die "Cannot start RabbitMQ: see above"
     await_amqp $AMQP_PORT RabbitMQ
   fi
   echo "export ACEMQ_AMQP_URL=amqp://guest:guest@127.0.0.1:$AMQP_PORT"

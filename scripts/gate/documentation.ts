@@ -10,7 +10,7 @@ import { failed, NONE, passed, skipped, sum } from "./outcome.ts";
 import { runTests } from "./runners.ts";
 import type { Snippet } from "./snippets.ts";
 import { fileNameOf, snippetsOfPage, snippetsOfSource } from "./snippets.ts";
-import { check } from "./static.ts";
+import { check, entryPoints } from "./static.ts";
 import { CACHE, files, FROM_SOURCE, ROOT, run, TOOLS } from "./tools.ts";
 
 const FOLDER = `${CACHE}docs/`;
@@ -36,7 +36,7 @@ export async function documentationStep(): Promise<Outcome> {
     ...["*.ts", "src/**/*.ts", "adapters/**/*.ts", "tests/contract/**/*.ts"].flatMap(files)
       .flatMap((path) => snippetsOfSource(path, read(path))),
   ];
-  if (snippets.length === 0) return NONE;
+  if (snippets.length === 0 || entryPoints().length === 0) return NONE;
   const tests = writeSnippets(snippets);
   console.log(`${snippets.length} blocks`);
   const types = await check("types of the code in the documentation", TOOLS.tsc, ["-p", `${FOLDER}tsconfig.json`]);
