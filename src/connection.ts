@@ -44,6 +44,17 @@ interface Parts {
 /**
  * Opens a connection to a broker.
  *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { connect } from "@acemq/amqp/core";
+ * import { memoryBroker } from "@acemq/amqp/memory";
+ *
+ * const mq = await connect(memoryBroker(), { name: "order-service" });
+ * assert.equal((await mq.health()).status, "up");
+ * await mq.close();
+ * ```
+ *
  * @throws {ConnectionError} the broker cannot be reached, or does not let us in
  * @throws {CodecMissingError} a codec that was named but not handed in
  */

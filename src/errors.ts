@@ -229,7 +229,17 @@ export function isFatal(error: unknown): boolean {
   return causes(error).some((one) => one instanceof FatalError);
 }
 
-/** Whether an error, or anything in its chain of causes, says that trying again may help. */
+/**
+ * Whether an error, or anything in its chain of causes, says that trying again may help.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { isRetryable, RetryableError } from "@acemq/amqp/core";
+ *
+ * assert.equal(isRetryable(new RetryableError("The store is away")), true);
+ * ```
+ */
 export function isRetryable(error: unknown): boolean {
   return causes(error).some((one) => one instanceof RetryableError);
 }

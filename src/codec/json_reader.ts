@@ -29,15 +29,20 @@ export function parseJsonExactly(text: string): unknown {
 
 /** Sixteen digits are the least an unsafe integer has. */
 const LONG_INTEGER = /\d{16}/;
-const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-const WORDS = new Map<string, unknown>([["true", true], ["false", false], ["null", null]]);
-const WORD = /true|false|null/y;
-const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d;
-const COMMA = 0x2c, COLON = 0x3a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
 
 /** A recursive-descent reader; the depth was bounded before. Strings are left to `JSON.parse`. */
 class Reader {
   readonly #text: string;
+  readonly #numberHere = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+  readonly #wordHere = /true|false|null/y;
   #at = 0;
 
   constructor(text: string) {
@@ -96,22 +101,26 @@ class Reader {
   }
 
   #word(): unknown {
-    WORD.lastIndex = this.#at;
-    const word = WORD.exec(this.#text)?.[0];
+    const word = this.#match(this.#wordHere)?.[0];
     if (word === undefined) return this.#number();
-    this.#at += word.length;
-    return WORDS.get(word);
+    return word === "null" ? null : word === "true";
   }
 
   #number(): number | bigint {
-    NUMBER.lastIndex = this.#at;
-    const match = NUMBER.exec(this.#text);
+    const match = this.#match(this.#numberHere);
     if (match === null) throw notJson();
     const [digits, fraction, exponent] = match;
-    this.#at += digits.length;
     const value = Number(digits);
     const isInteger = fraction === undefined && exponent === undefined;
     return isInteger && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+  }
+
+  /** Matches a sticky pattern here, and passes over what matched. */
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    this.#at += match?.[0].length ?? 0;
+    return match;
   }
 
   /** The next character that is no white space, which is passed over. */

@@ -83,13 +83,17 @@ async function open<T>(item: InHand, feed: Feed, processing: ProcessContext<T>):
   const { clock } = processing.consumer.environment;
   const decoded = await decodeBody(item.received, processing.consumer.codec);
   if (decoded.status !== "decoded") {
-    await conclude(item, decoded, undefined, processing);
+    await conclude(item, { handled: decoded }, processing);
     feed.done(item);
     return undefined;
   }
   const started = clock.elapsed();
   const settled = async (ack: Ack): Promise<void> => {
-    await conclude(item, { status: "returned", value: ack }, clock.elapsed() - started, processing);
+    await conclude(
+      item,
+      { handled: { status: "returned", value: ack }, handlerMs: clock.elapsed() - started },
+      processing,
+    );
     feed.done(item);
   };
   return new Delivery(decoded.payload, item, { queue: processing.queue, conclude: settled });

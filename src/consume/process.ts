@@ -33,7 +33,7 @@ export async function processDelivery<T>(
   const { clock, scope } = context.consumer.environment;
   const decoding = decodeBody(item.received, context.consumer.codec);
   const decoded = "then" in decoding ? await decoding : decoding;
-  if (decoded.status !== "decoded") return await conclude(item, decoded, undefined, context);
+  if (decoded.status !== "decoded") return await conclude(item, { handled: decoded }, context);
   const message = new Message(decoded.payload, item.envelope, {
     queue: context.queue,
     received: item.received,
@@ -42,20 +42,19 @@ export async function processDelivery<T>(
   const started = clock.elapsed();
   const run = (): Promise<Handled> => runHandler(message, handler, interceptors);
   const handled = scope === undefined ? await run() : await scope.run(item, run);
-  await conclude(item, handled, clock.elapsed() - started, context);
+  await conclude(item, { handled, handlerMs: clock.elapsed() - started }, context);
 }
 
 /** Decides and settles; the time of the handler is measured before any wait begins. */
 export async function conclude<T>(
   item: InHand,
-  handled: Handled,
-  handlerMs: number | undefined,
+  { handled, handlerMs }: { readonly handled: Handled; readonly handlerMs?: number },
   context: ProcessContext<T>,
 ): Promise<void> {
   const { environment, gate, broker } = context.consumer;
   const { clock, random } = environment;
   const facts = { attempt: item.envelope.attempt, ageMs: clock.now() - item.envelope.firstSeenMs };
-  const settlement = decideSettlement(handled, facts, context.ladder, random);
+  const settlement = decideSettlement(handled, facts, { ladder: context.ladder, random });
   const { queue, meter, stopping } = context;
   const settled = await settle(settlement, item, {
     queue,

@@ -47,20 +47,26 @@ export interface DeliveryFacts {
   readonly ageMs: number;
 }
 
+/** What a decision is made by. */
+export interface SettlementRules {
+  readonly ladder: Ladder;
+  readonly random: Random;
+}
+
 /** Decides what becomes of a delivery. Pure, but for the jitter it draws. */
-export function decideSettlement(handled: Handled, facts: DeliveryFacts, ladder: Ladder, random: Random): Settlement {
+export function decideSettlement(handled: Handled, facts: DeliveryFacts, rules: SettlementRules): Settlement {
   switch (handled.status) {
     case "undecodable":
       return setAside("parked", "parked", "could not be decoded", describeError(handled.error));
     case "threw":
       if (handled.by !== "codec" && isFatal(handled.error)) return fatal(handled.by, handled.error, "rejected");
-      return tryAgain({ error: handled.error }, facts, ladder, random);
+      return tryAgain({ error: handled.error }, facts, rules);
     case "returned":
-      return decideReturned(handled.value, facts, ladder, random);
+      return decideReturned(handled.value, facts, rules);
   }
 }
 
-function decideReturned(value: unknown, facts: DeliveryFacts, ladder: Ladder, random: Random): Settlement {
+function decideReturned(value: unknown, facts: DeliveryFacts, rules: SettlementRules): Settlement {
   if (value === undefined) return ACKNOWLEDGE;
   if (!isAck(value)) return setAside("dlq", "dead_lettered", "the handler returned no acknowledgement", kindOf(value));
   switch (value.kind) {
@@ -72,7 +78,7 @@ function decideReturned(value: unknown, facts: DeliveryFacts, ladder: Ladder, ra
       return setAside("parked", "parked", "the handler parked it", value.reason);
     case "retry":
       if (isFatal(value.error)) return fatal("handler", value.error, "dead_lettered");
-      return tryAgain(value, facts, ladder, random);
+      return tryAgain(value, facts, rules);
   }
 }
 
@@ -81,8 +87,7 @@ const ACKNOWLEDGE: Settlement = Object.freeze({ next: "acknowledge", outcome: "a
 function tryAgain(
   asked: { readonly error: unknown; readonly delayMs?: number | undefined },
   facts: DeliveryFacts,
-  ladder: Ladder,
-  random: Random,
+  { ladder, random }: SettlementRules,
 ): Settlement {
   const decision = decideRetry(ladder, { ...facts, requestedDelayMs: asked.delayMs }, random);
   if (decision.next !== "give_up") return { ...decision, outcome: "retried" };

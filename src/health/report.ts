@@ -29,6 +29,20 @@ const RANK: Readonly<Record<HealthStatus, number>> = { up: 0, degraded: 1, down:
 /**
  * Runs every check at once; the worst status is the whole's. A check that throws or hangs is down, by name; the others keep their
  * details.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { aggregateHealth, systemClock } from "@acemq/amqp/core";
+ *
+ * const clock = systemClock();
+ * const checked = new Date(clock.now()).toISOString();
+ * const report = await aggregateHealth({
+ *   broker: () => ({ status: "up", checked }),
+ *   ledger: () => ({ status: "degraded", detail: "reading from the replica", checked }),
+ * }, { clock });
+ * assert.equal(report.status, "degraded");
+ * ```
  */
 export async function aggregateHealth(
   checks: { readonly [name: string]: HealthCheck },

@@ -13,7 +13,7 @@ import type { Environment } from "../ports/environment.ts";
 import { type BatchResult, settleBatch } from "./batch.ts";
 import type { PublishGate } from "./gate.ts";
 import type { PublishContext, PublishInterceptor } from "./interceptor.ts";
-import { type PublishMeter } from "./meter.ts";
+import type { PublishMeter } from "./meter.ts";
 import { isSuccess, publishError, type PublishResult } from "./outcome.ts";
 import { prepare, prepareEncoded } from "./prepare.ts";
 import {

@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   "patterns": 6,
   "health": 6,
   "connection.ts": 7,
+  "connect_options.ts": 6,
 };
 
 /** Inside layer 1 the topology stands on what the others say: the names, the rungs and the header values. */
