@@ -246,16 +246,15 @@ export function isRetryable(error: unknown): boolean {
 
 /** `Name: message` of an error, its name alone when it says nothing, its text when it is no error. */
 export function describeError(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : `${error.name}: ${error.message}`;
-  return typeof error === "string" ? error : safeText(error);
+  if (!(error instanceof Error)) return safeText(error);
+  const words = wordsOf(error);
+  return words === "" ? nameOf(error) : `${nameOf(error)}: ${words}`;
 }
 
-/** A chain of causes is followed this far: enough for every wrapper, and an end for a chain that is a ring. */
-const DEEPEST_CAUSE = 16;
-
-function causes(error: unknown): readonly unknown[] {
-  const chain: unknown[] = [];
-  for (let one = error; one instanceof Error && chain.length < DEEPEST_CAUSE; one = one.cause) chain.push(one);
+/** Every error of a chain of causes once, also when the chain is a ring. */
+function causes(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let one = error; one instanceof Error && !chain.includes(one); one = one.cause) chain.push(one);
   return chain;
 }
 
@@ -265,8 +264,19 @@ function describe({ exchange, routingKey, messageId }: PublishFailure): string {
 }
 
 function firstWords(error: unknown): string {
-  if (!(error instanceof Error)) return safeText(error);
-  return error.message === "" ? error.name : error.message;
+  return error instanceof Error ? wordsOf(error) || nameOf(error) : safeText(error);
+}
+
+/** The message of an error, empty when it says nothing; other people's errors do not always hold text there. */
+function wordsOf(error: Error): string {
+  const words = safeText(error.message ?? "");
+  return words.trim() === "" ? "" : words;
+}
+
+/** A class that sets no name of its own inherits `Error`, which says less than the class does. */
+function nameOf(error: Error): string {
+  const { name } = error.name === "Error" ? error.constructor : error;
+  return safeText(name || "Error");
 }
 
 function safeText(value: unknown): string {

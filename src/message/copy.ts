@@ -52,8 +52,9 @@ export function setAsideCopy(
   { queue, reason, maxHeaderBytes = Infinity }: { queue: string; reason: string; maxHeaderBytes?: number | undefined },
 ): Outbound {
   const make = (error: string): Outbound => copyOf(received, { ...envelope, error }, { kind: "set_aside", queue });
-  const full = make(truncateUtf8(reason, ERROR_BYTES));
+  const kept = truncateUtf8(reason, ERROR_BYTES);
+  const full = make(kept);
   const excess = contentHeaderSize(full) - maxHeaderBytes;
   if (!(excess > 0)) return full;
-  return make(truncateUtf8(reason, Math.max(Math.min(utf8Length(reason), ERROR_BYTES) - excess, 0)));
+  return make(truncateUtf8(kept, utf8Length(kept) - excess));
 }
