@@ -13,24 +13,32 @@ const COLLECTIONS: readonly string[] = ["Map", "Set"];
 const EMPTY_BYTES = /^new Uint8Array\(0?\)$/;
 const PURE_CALLS: readonly string[] = ["Object.freeze", "Symbol", "Symbol.for"];
 
-/** The interfaces among the sources whose every member is readonly: a constant of such a type is fixed. */
-export function readonlyInterfaces(sources: readonly Source[]): Set<string> {
+/** The types among the sources whose every member is readonly: a constant of such a type is fixed. */
+export function readonlyTypes(sources: readonly Source[]): Set<string> {
   const names = new Set<string>();
-  const isFixed = (member: ts.TypeElement): boolean =>
-    !ts.isPropertySignature(member) || hasModifier(member, ts.SyntaxKind.ReadonlyKeyword);
   for (const { tree } of sources) {
     walk(tree, (node) => {
-      if (ts.isInterfaceDeclaration(node) && node.members.every(isFixed)) names.add(node.name.text);
+      if (ts.isInterfaceDeclaration(node) && node.members.every(isFixedMember)) names.add(node.name.text);
+      if (ts.isTypeAliasDeclaration(node) && isFixedShape(node.type)) names.add(node.name.text);
     });
   }
   return names;
 }
 
+function isFixedMember(member: ts.TypeElement): boolean {
+  return !ts.isPropertySignature(member) || hasModifier(member, ts.SyntaxKind.ReadonlyKeyword);
+}
+
+function isFixedShape(type: ts.TypeNode): boolean {
+  if (ts.isTypeLiteralNode(type)) return type.members.every(isFixedMember);
+  return (ts.isUnionTypeNode(type) || ts.isIntersectionTypeNode(type)) && type.types.every(isFixedShape);
+}
+
 /** Each top-level statement declares something, and what it declares is fixed and made of literals. */
-export function moduleLevel(source: Source, readonlyTypes: ReadonlySet<string> = new Set()): string[] {
+export function moduleLevel(source: Source, fixedTypes: ReadonlySet<string> = new Set()): string[] {
   const isReadonly = (type: ts.TypeNode | undefined): boolean => {
     const text = type?.getText(source.tree) ?? "";
-    return READONLY_TYPE.test(text) || readonlyTypes.has(text.replace(/<.*$/s, ""));
+    return READONLY_TYPE.test(text) || fixedTypes.has(text.replace(/<.*$/s, ""));
   };
   return source.tree.statements.flatMap((statement) => statementFaults(source, statement, isReadonly));
 }
