@@ -1,0 +1,146 @@
+/**
+ * Declaring, asking, removing: each on a channel of its own, since a refusal closes the channel it was made on.
+ *
+ * What a refusal means is read from the broker's numbers, never from its words.
+ *
+ * @module
+ */
+
+import { TopologyError } from "../../src/errors.ts";
+import { assertName, assertShortText } from "../../src/internal/assert_option.ts";
+import type { DeclareResult, QueueState } from "../../src/ports/broker.ts";
+import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
+import { clientArguments } from "./arguments.ts";
+import { CallRefused, type Link } from "./link.ts";
+import type { LinkChannel } from "./link_channel.ts";
+import { Unwritable } from "./wire/unwritable.ts";
+
+const NOT_FOUND = 404;
+const RESOURCE_LOCKED = 405;
+const PRECONDITION_FAILED = 406;
+
+/** The exchange types every RabbitMQ has; the broker closes the whole connection over any other. */
+const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers"];
+
+export async function declareExchange(link: Link, spec: ExchangeSpec): Promise<DeclareResult> {
+  const { name, type, durable, autoDelete } = spec;
+  if (!EXCHANGE_TYPES.includes(type)) return { status: "refused", reason: `the exchange type "${type}" is unknown` };
+  return await declaring(
+    () => {
+      const args = clientArguments(spec.arguments, [name, type]);
+      return onChannel(link, (channel) => channel.exchangeDeclare(name, type, { durable, autoDelete }, args));
+    },
+    async () => await checkExchange(link, name) === "present",
+  );
+}
+
+export async function declareQueue(link: Link, spec: QueueSpec): Promise<DeclareResult> {
+  const { name, durable, exclusive, autoDelete } = spec;
+  // The broker would make up a name that nobody hears of.
+  if (name === "") return { status: "refused", reason: "a queue needs a name" };
+  return await declaring(
+    () => {
+      const args = clientArguments(spec.arguments, [name]);
+      return onChannel(link, (channel) => channel.queueDeclare(name, { durable, exclusive, autoDelete }, args));
+    },
+    async () => (await checkQueue(link, name)).status === "present",
+  );
+}
+
+export async function bindQueue(link: Link, spec: BindingSpec): Promise<DeclareResult> {
+  const { queue, exchange, routingKey } = spec;
+  return await declaring(() => {
+    const args = clientArguments(spec.arguments, [queue, exchange, routingKey]);
+    return onChannel(link, (channel) => channel.queueBind(queue, exchange, routingKey, args));
+  }, () => Promise.resolve(false));
+}
+
+/** A queue somebody else holds for himself (405) is there; how much is in it is not for us to know. */
+export async function checkQueue(link: Link, name: string): Promise<QueueState> {
+  assertName("the name of a queue", name);
+  try {
+    const found = await onChannel(link, (channel) => channel.queueDeclare(name, { passive: true }));
+    return { status: "present", messages: found.messageCount, consumers: found.consumerCount };
+  } catch (error) {
+    if (isRefusedWith(error, NOT_FOUND)) return { status: "absent" };
+    if (isRefusedWith(error, RESOURCE_LOCKED)) return { status: "present", messages: 0, consumers: 0 };
+    throw topologyError(error, `ask for queue "${name}"`);
+  }
+}
+
+/** The default exchange is always there, and cannot be asked for. */
+export async function checkExchange(link: Link, name: string): Promise<"present" | "absent"> {
+  if (name === "") return "present";
+  assertShortText("the name of an exchange", name);
+  try {
+    await onChannel(link, (channel) => channel.exchangeDeclare(name, "direct", { passive: true }));
+    return "present";
+  } catch (error) {
+    if (isRefusedWith(error, NOT_FOUND)) return "absent";
+    throw topologyError(error, `ask for exchange "${name}"`);
+  }
+}
+
+/** A queue that is not there is no error; RabbitMQ says so itself, other brokers answer with 404. */
+export async function deleteQueue(link: Link, name: string): Promise<void> {
+  assertName("the name of a queue", name);
+  try {
+    await onChannel(link, (channel) => channel.queueDelete(name));
+  } catch (error) {
+    if (!isRefusedWith(error, NOT_FOUND)) throw topologyError(error, `delete queue "${name}"`);
+  }
+}
+
+/** As {@linkcode deleteQueue}. */
+export async function deleteExchange(link: Link, name: string): Promise<void> {
+  assertName("the name of an exchange", name);
+  try {
+    await onChannel(link, (channel) => channel.exchangeDelete(name));
+  } catch (error) {
+    if (!isRefusedWith(error, NOT_FOUND)) throw topologyError(error, `delete exchange "${name}"`);
+  }
+}
+
+export async function purgeQueue(link: Link, name: string): Promise<void> {
+  assertName("the name of a queue", name);
+  try {
+    await onChannel(link, (channel) => channel.queuePurge(name));
+  } catch (error) {
+    throw topologyError(error, `purge queue "${name}"`);
+  }
+}
+
+/** The error for a call the broker refused; a lost connection stays what it is. */
+export function topologyError(error: unknown, action: string): unknown {
+  if (!(error instanceof CallRefused)) return error;
+  const { code, text } = error.reason;
+  const kind = code === NOT_FOUND ? "ACEMQ_TOPOLOGY_MISSING" : "ACEMQ_TOPOLOGY_REFUSED";
+  return new TopologyError(kind, `Cannot ${action}: ${text}`, { findings: [text] });
+}
+
+async function onChannel<T>(link: Link, call: (channel: LinkChannel) => Promise<T>): Promise<T> {
+  const channel = await link.openChannel();
+  try {
+    return await link.call(channel, call);
+  } finally {
+    void channel.leave();
+  }
+}
+
+/** A 406 on an object that is not there is about the arguments themselves, not about a difference. */
+async function declaring(declare: () => Promise<unknown>, exists: () => Promise<boolean>): Promise<DeclareResult> {
+  try {
+    await declare();
+    return { status: "declared" };
+  } catch (error) {
+    if (error instanceof Unwritable) return { status: "refused", reason: error.message };
+    if (!(error instanceof CallRefused)) throw error;
+    const { code, text } = error.reason;
+    const differs = code === PRECONDITION_FAILED && await exists();
+    return { status: differs ? "differs" : "refused", reason: text };
+  }
+}
+
+function isRefusedWith(error: unknown, code: number): boolean {
+  return error instanceof CallRefused && error.reason.code === code;
+}

@@ -1,0 +1,62 @@
+/**
+ * What was declared through a connection, so that it can be declared again when the link comes back.
+ *
+ * @module
+ */
+
+import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
+
+/** Remembers declarations by name, the newest of each. */
+export class Declared {
+  readonly #exchanges = new Map<string, ExchangeSpec>();
+  readonly #queues = new Map<string, QueueSpec>();
+  readonly #bindings = new Map<string, BindingSpec>();
+
+  /** In the order they are declared: exchanges first, since queues and bindings name them. */
+  get exchanges(): readonly ExchangeSpec[] {
+    return [...this.#exchanges.values()];
+  }
+
+  get queues(): readonly QueueSpec[] {
+    return [...this.#queues.values()];
+  }
+
+  get bindings(): readonly BindingSpec[] {
+    return [...this.#bindings.values()];
+  }
+
+  addExchange(spec: ExchangeSpec): void {
+    this.#exchanges.set(spec.name, spec);
+  }
+
+  addQueue(spec: QueueSpec): void {
+    this.#queues.set(spec.name, spec);
+  }
+
+  addBinding(spec: BindingSpec): void {
+    this.#bindings.set(keyOf(spec), spec);
+  }
+
+  /** A binding goes with either of its ends. */
+  removeExchange(name: string): void {
+    this.#exchanges.delete(name);
+    this.#removeBindings((binding) => binding.exchange === name);
+  }
+
+  removeQueue(name: string): void {
+    this.#queues.delete(name);
+    this.#removeBindings((binding) => binding.queue === name);
+  }
+
+  #removeBindings(isGone: (binding: BindingSpec) => boolean): void {
+    for (const [key, binding] of this.#bindings) {
+      if (isGone(binding)) this.#bindings.delete(key);
+    }
+  }
+}
+
+/** Two bindings with other arguments are two bindings. */
+function keyOf({ queue, exchange, routingKey, arguments: args }: BindingSpec): string {
+  const plain = (_name: string, value: unknown): unknown => typeof value === "bigint" ? `${value}n` : value;
+  return JSON.stringify([queue, exchange, routingKey, args], plain);
+}

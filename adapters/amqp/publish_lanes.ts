@@ -1,0 +1,39 @@
+/**
+ * Lanes to channels: messages of one lane share a channel, so they stay in order; channels are few.
+ *
+ * @module
+ */
+
+import type { Outbound } from "../../src/message/outbound.ts";
+import type { PublishOptions, PublishReceipt } from "../../src/ports/broker.ts";
+import type { Link } from "./link.ts";
+import { PublishChannel } from "./publish_channel.ts";
+
+/** Channels that ordinary lanes are spread over, of each kind: with confirms and without. */
+const POOL = 4;
+
+/** Lane 0: messages on somebody's behalf are confirmed whatever the connection's setting. */
+const ON_BEHALF = 0;
+
+/** The publishing side of one link. */
+export class PublishLanes {
+  readonly #onBehalf: PublishChannel;
+  readonly #confirming: readonly PublishChannel[];
+  readonly #plain: readonly PublishChannel[];
+
+  constructor(link: Link) {
+    this.#onBehalf = new PublishChannel(link, true);
+    this.#confirming = Array.from({ length: POOL }, () => new PublishChannel(link, true));
+    this.#plain = Array.from({ length: POOL }, () => new PublishChannel(link, false));
+  }
+
+  publish(outbound: Outbound, options: PublishOptions): Promise<PublishReceipt> {
+    return new Promise((resolve) => this.#channel(options).publish(outbound, resolve));
+  }
+
+  #channel({ lane, confirm }: PublishOptions): PublishChannel {
+    if (lane === ON_BEHALF) return this.#onBehalf;
+    const pool = confirm ? this.#confirming : this.#plain;
+    return pool[lane % POOL] ?? this.#onBehalf;
+  }
+}

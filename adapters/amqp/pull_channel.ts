@@ -1,0 +1,46 @@
+/**
+ * Taking single messages off queues: one long-lived channel, opened again when it is dead.
+ *
+ * @module
+ */
+
+import type { BrokerDelivery } from "../../src/ports/broker.ts";
+import { AmqpDelivery } from "./delivery.ts";
+import type { Link } from "./link.ts";
+import type { LinkChannel } from "./link_channel.ts";
+import type { Content } from "./wire/content_assembler.ts";
+
+/** The pulling side of one link. */
+export class PullChannel {
+  readonly #link: Link;
+  #channel: LinkChannel | undefined;
+  #opening: Promise<LinkChannel> | undefined;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  /** Rejects like {@linkcode Link.call}; the queue's absence closes the channel, and the next pull has another. */
+  async pull(queue: string): Promise<BrokerDelivery | null> {
+    const channel = await this.#usableChannel();
+    // The client hands through whatever ends the call: here that is what our own decoder made of the answer.
+    const answer = await this.#link.call(channel, (on) => on.basicGet(queue, { noAck: false }) as Promise<unknown>);
+    const content = answer as Content | null;
+    if (content === null || content.method.kind !== "got") return null;
+    return new AmqpDelivery(content.message, content.method.deliveryTag, channel);
+  }
+
+  /** Whoever comes while a channel is being opened waits for that one. */
+  #usableChannel(): LinkChannel | Promise<LinkChannel> {
+    if (this.#channel?.isUsable === true) return this.#channel;
+    return this.#opening ??= this.#open();
+  }
+
+  async #open(): Promise<LinkChannel> {
+    try {
+      return this.#channel = await this.#link.openChannel();
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+}

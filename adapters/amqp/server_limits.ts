@@ -1,0 +1,41 @@
+/**
+ * What the broker can hold, from what it says of itself. Only local limits depend on the broker's version, never behaviour.
+ *
+ * @module
+ */
+
+import { readText } from "../../src/message/read_value.ts";
+import type { WireTable } from "../../src/message/wire_value.ts";
+import type { BrokerLimits } from "../../src/ports/broker.ts";
+import { FRAME_OVERHEAD } from "./wire/publish_frames.ts";
+
+/** RabbitMQ from 4.0. */
+const MAX_BODY_BYTES = 16_777_216;
+/** RabbitMQ before 4.0. */
+const MAX_BODY_BYTES_BEFORE_4 = 134_217_728;
+
+/** Looking a confirm up is cheap here; this bounds what one lane can lose track of when a link breaks. */
+const MAX_UNCONFIRMED_PER_LANE = 256;
+
+/** What is known of a connection when it opens. */
+export interface ServerFacts {
+  readonly frameMax: number;
+  readonly properties: WireTable;
+  /** The caller knows better. */
+  readonly maxMessageBytes: number | undefined;
+}
+
+/** The limits of an open connection. */
+export function limitsOf({ frameMax, properties, maxMessageBytes }: ServerFacts): BrokerLimits {
+  return {
+    maxHeaderBytes: frameMax - FRAME_OVERHEAD,
+    maxBodyBytes: maxMessageBytes ?? defaultMaxBodyBytes(properties),
+    maxUnconfirmedPerLane: MAX_UNCONFIRMED_PER_LANE,
+  };
+}
+
+function defaultMaxBodyBytes(properties: WireTable): number {
+  const isRabbit = readText(properties["product"]) === "RabbitMQ";
+  const major = Number.parseInt(readText(properties["version"]) ?? "", 10);
+  return isRabbit && major >= 4 ? MAX_BODY_BYTES : MAX_BODY_BYTES_BEFORE_4;
+}

@@ -1,0 +1,190 @@
+/**
+ * A subscription: one consumer on a channel of its own, which comes back after every loss until it is cancelled.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../src/clock.ts";
+import { describeError } from "../../src/errors.ts";
+import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
+import type { ClientTable } from "./arguments.ts";
+import { delayBefore } from "./backoff.ts";
+import { AmqpDelivery } from "./delivery.ts";
+import type { Link } from "./link.ts";
+import type { LinkChannel } from "./link_channel.ts";
+import { describeClose } from "./link_failure.ts";
+import type { Backoff } from "./options.ts";
+import type { Content } from "./wire/content_assembler.ts";
+
+/** What a subscription needs of the connection it belongs to. */
+export interface SubscriptionHost {
+  readonly clock: Clock;
+  readonly backoff: Backoff;
+  /** The open link, if there is one. */
+  readonly link: Link | undefined;
+  readonly report: (event: BrokerEvent) => void;
+  /** The subscription is over and need not be restored any more. */
+  readonly forget: (subscription: AmqpSubscription) => void;
+}
+
+/** What to consume and who hears it. */
+export interface SubscriptionSettings extends Omit<SubscribeOptions, "arguments"> {
+  readonly queue: string;
+  readonly arguments: ClientTable;
+}
+
+/** One attempt to consume, and the channel it stands on. */
+interface Standing {
+  readonly link: Link;
+  readonly channel: LinkChannel;
+  /** Why it was over before it began. */
+  lostBecause?: string;
+}
+
+/** See {@linkcode Subscription}. */
+export class AmqpSubscription implements Subscription {
+  readonly #settings: SubscriptionSettings;
+  readonly #host: SubscriptionHost;
+  #prefetch: number;
+  /** The newest attempt; whatever still arrives on an older one is left to the broker. */
+  #current: Standing | undefined;
+  #isLive = false;
+  /** Nothing more is wanted. */
+  #isEnding = false;
+  /** Ends the attempts to come back that are under way. */
+  #returning: AbortController | undefined;
+  /** Calls on the channel are made one after another. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(settings: SubscriptionSettings, host: SubscriptionHost) {
+    this.#settings = settings;
+    this.#host = host;
+    this.#prefetch = settings.prefetch;
+  }
+
+  get live(): boolean {
+    return this.#isLive && !this.#isEnding;
+  }
+
+  /** Starts consuming on a link; rejects when the broker refuses. */
+  async start(link: Link): Promise<void> {
+    const standing: Standing = { link, channel: await link.openChannel() };
+    const { channel } = standing;
+    this.#current = standing;
+    channel.listen({
+      onContent: (content) => this.#deliver(standing, content),
+      onCancel: () => this.#lost(standing, "the broker cancelled the consumer"),
+      onGone: (reason) => this.#lost(standing, reason === undefined ? LINK_LOST : describeClose(reason)),
+    });
+    try {
+      await this.#consume(standing);
+    } catch (error) {
+      void channel.leave();
+      throw error;
+    }
+    if (this.#isEnding || standing !== this.#current) return void channel.leave();
+    this.#isLive = true;
+    if (standing.lostBecause !== undefined) this.#lost(standing, standing.lostBecause);
+  }
+
+  /** Brings the subscription back on a new link. */
+  async restore(link: Link): Promise<void> {
+    if (this.#isEnding) return;
+    this.#returning?.abort();
+    try {
+      await this.start(link);
+    } catch (error) {
+      if (link.isUsable) this.#comeBackLater(describeError(error));
+      return;
+    }
+    if (this.live) this.#settings.onRecovered();
+  }
+
+  setPrefetch(prefetch: number): Promise<void> {
+    this.#prefetch = prefetch;
+    return this.#inTurn(async ({ link, channel }) => {
+      if (this.#isEnding) return;
+      // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel.
+      await link.call(channel, (on) => on.basicCancel(this.#settings.consumerTag));
+      await this.#consume({ link, channel });
+    });
+  }
+
+  cancel(): Promise<void> {
+    this.#end();
+    return this.#inTurn(async ({ link, channel }) => {
+      await link.call(channel, (on) => on.basicCancel(this.#settings.consumerTag));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    const standing = this.#current;
+    this.#current = undefined;
+    if (standing !== undefined) await Promise.race([standing.channel.leave(), standing.link.client.over]);
+  }
+
+  async #consume({ link, channel }: Standing): Promise<void> {
+    const { queue, consumerTag: tag, arguments: args } = this.#settings;
+    await link.call(channel, (on) => on.basicQos(this.#prefetch));
+    await link.call(channel, (on) => on.basicConsume(queue, { tag, noAck: false, args }, ignore));
+  }
+
+  #deliver(standing: Standing, { method, message }: Content): void {
+    if (standing !== this.#current || method.kind !== "delivery") return;
+    try {
+      this.#settings.onDelivery(new AmqpDelivery(message, method.deliveryTag, standing.channel));
+    } catch {
+      // The delivery stays unsettled: the broker has it, and hands it out again when the channel ends.
+    }
+  }
+
+  /** Deliveries handed out before are the broker's again; the subscription returns, by itself or with the connection. */
+  #lost(standing: Standing, reason: string): void {
+    if (standing !== this.#current) return;
+    if (!this.#isLive) return void (standing.lostBecause = reason);
+    this.#isLive = false;
+    this.#current = undefined;
+    void standing.channel.leave();
+    this.#settings.onLost(reason);
+    if (!this.#isEnding && standing.link.isUsable) this.#comeBackLater(reason);
+  }
+
+  #comeBackLater(reason: string): void {
+    const { queue } = this.#settings;
+    this.#host.report({ type: "consumer_lost", queue, reason });
+    const stop = this.#returning = new AbortController();
+    this.#comeBack(stop.signal).catch(() => {/* ended, or the connection restores it */});
+  }
+
+  async #comeBack(signal: AbortSignal): Promise<void> {
+    const { clock, backoff } = this.#host;
+    for (let attempt = 1; !this.live; attempt++) {
+      await clock.delay(delayBefore(attempt, backoff), { signal });
+      const { link } = this.#host;
+      if (link === undefined) return;
+      await this.start(link).catch(() => {/* not yet */});
+      signal.throwIfAborted();
+    }
+    this.#settings.onRecovered();
+    this.#host.report({ type: "consumer_recovered", queue: this.#settings.queue });
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    this.#returning?.abort();
+    this.#host.forget(this);
+  }
+
+  /** A call fails only with its channel, and what follows from that is done where the loss is heard of. */
+  #inTurn(action: (standing: Standing) => Promise<void>): Promise<void> {
+    return this.#turn = this.#turn
+      .then(() => this.#current === undefined ? undefined : action(this.#current))
+      .catch(() => {});
+  }
+}
+
+const LINK_LOST = "the connection was lost";
+
+/** The client's own way of delivering is not used: its decoder is passed by. */
+function ignore(): void {}

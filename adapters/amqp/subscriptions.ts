@@ -1,0 +1,88 @@
+/**
+ * The subscriptions of a connection.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../src/clock.ts";
+import { TopologyError } from "../../src/errors.ts";
+import { assertName, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import type { SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
+import { topologyError } from "./admin.ts";
+import { clientArguments, type ClientTable } from "./arguments.ts";
+import type { Link } from "./link.ts";
+import type { LinkKeeper } from "./link_keeper.ts";
+import type { Backoff } from "./options.ts";
+import { AmqpSubscription } from "./subscription.ts";
+import { Unwritable } from "./wire/unwritable.ts";
+
+/** What subscriptions come back by. */
+export interface SubscriptionTiming {
+  readonly clock: Clock;
+  readonly backoff: Backoff;
+}
+
+/** An AMQP prefetch is 16 bits wide. */
+const LARGEST_PREFETCH = 65_535;
+
+/** Opens subscriptions and brings them back on a new link. */
+export class Subscriptions {
+  readonly #keeper: LinkKeeper;
+  readonly #timing: SubscriptionTiming;
+  readonly #all = new Set<AmqpSubscription>();
+
+  constructor(keeper: LinkKeeper, timing: SubscriptionTiming) {
+    this.#keeper = keeper;
+    this.#timing = timing;
+  }
+
+  async subscribe(queue: string, options: SubscribeOptions): Promise<Subscription> {
+    assertName("the name of a queue", queue);
+    assertName("the consumer tag", options.consumerTag);
+    assertPrefetch(options.prefetch);
+    const args = argumentsOf(queue, options);
+    const link = this.#keeper.require();
+    const keeper = this.#keeper;
+    const subscription = new AmqpSubscription({ ...options, queue, arguments: args }, {
+      ...this.#timing,
+      get link() {
+        return keeper.link;
+      },
+      report: (event) => keeper.report(event),
+      forget: () => this.#all.delete(subscription),
+    });
+    try {
+      await subscription.start(link);
+    } catch (error) {
+      throw topologyError(error, `consume from queue "${queue}"`);
+    }
+    this.#all.add(subscription);
+    return subscription;
+  }
+
+  /** Brings every subscription back; one that the broker refuses goes on trying by itself. */
+  async restore(link: Link): Promise<void> {
+    await Promise.all([...this.#all].map((subscription) => subscription.restore(link)));
+  }
+
+  /** Nothing comes back any more. */
+  end(): void {
+    for (const subscription of this.#all) void subscription.close();
+  }
+}
+
+function assertPrefetch(prefetch: number): void {
+  assertWholeNumber("prefetch", prefetch, 0);
+  if (prefetch > LARGEST_PREFETCH) {
+    throw new RangeError(`Cannot use option 'prefetch': it must be at most ${LARGEST_PREFETCH}, found ${prefetch}`);
+  }
+}
+
+function argumentsOf(queue: string, options: SubscribeOptions): ClientTable {
+  try {
+    return clientArguments(options.arguments ?? {}, [queue, options.consumerTag]);
+  } catch (error) {
+    if (!(error instanceof Unwritable)) throw error;
+    throw new TopologyError("ACEMQ_TOPOLOGY_REFUSED", `Cannot consume from queue "${queue}": ${error.message}`);
+  }
+}
