@@ -9,7 +9,7 @@ import { lenientUtf8 } from "../internal/bytes.ts";
 import { WireDecimal, WireDouble, WireText, WireUnsigned, type WireValue } from "./wire_value.ts";
 
 /** A whole number, or a decimal whose fraction is cut: no exponent, no hexadecimal, no blank. */
-const DECIMAL_TEXT = /^[+-]?\d+(?:\.\d*)?$/;
+const DECIMAL_TEXT = /^([+-]?\d+)(?:\.\d*)?$/;
 
 /** Text or bytes as text, a number as its decimal text; empty text and every other kind are absent. */
 export function readText(value: WireValue | undefined): string | undefined {
@@ -24,8 +24,9 @@ export function readInteger(value: WireValue | undefined): number | undefined {
   if (value instanceof WireDouble) return cut(value.value);
   if (value instanceof WireDecimal) return cut(Number(value.toString()));
   if (value instanceof WireUnsigned) return cut(Number(value.value));
-  const text = textOf(value)?.trim();
-  return text !== undefined && DECIMAL_TEXT.test(text) ? cut(Number(text)) : undefined;
+  // The fraction is cut as text: as a number, one of many digits would round up to the next whole one.
+  const whole = DECIMAL_TEXT.exec(textOf(value)?.trim() ?? "")?.[1];
+  return whole === undefined ? undefined : cut(Number(whole));
 }
 
 /** Epoch milliseconds: what {@linkcode readInteger} reads, and the milliseconds of an AMQP timestamp. */
