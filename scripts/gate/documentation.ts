@@ -37,27 +37,23 @@ export async function documentationStep(): Promise<Outcome> {
       .flatMap((path) => snippetsOfSource(path, read(path))),
   ];
   if (snippets.length === 0 || entryPoints().length === 0) return NONE;
-  const tests = writeSnippets(snippets);
+  const test = writeSnippets(snippets);
   console.log(`${snippets.length} blocks`);
   const types = await check("types of the code in the documentation", TOOLS.tsc, ["-p", `${FOLDER}tsconfig.json`]);
-  return sum([types, await runTests("node24", tests)]);
+  return sum([types, await runTests("node24", [test])]);
 }
 
-/** Answers with the test files that import the blocks to execute, one for each page or source. */
-function writeSnippets(snippets: readonly Snippet[]): string[] {
+/** Answers with the test file that imports the blocks to execute: one process, which loads the library once. */
+function writeSnippets(snippets: readonly Snippet[]): string {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(`${FOLDER}tsconfig.json`, JSON.stringify(TSCONFIG));
   for (const snippet of snippets) writeFileSync(FOLDER + fileNameOf(snippet), snippet.code);
-  const runnable = snippets.filter(({ isRunnable }) => isRunnable);
-  return [...new Set(runnable.map(({ path }) => path))].map((path) => {
-    const test = `${FOLDER}${path.replaceAll("/", "__")}__test.mjs`;
-    const cases = runnable.filter((snippet) => snippet.path === path)
-      .map((snippet) => `it("line ${snippet.line}", () => import("./${fileNameOf(snippet)}"));\n`);
-    const body = `import { describe, it } from "node:test";\ndescribe("${path}", () => {\n${cases.join("")}});\n`;
-    writeFileSync(test, body);
-    return test;
-  });
+  const tests = snippets.filter(({ isRunnable }) => isRunnable)
+    .map((one) => `it("${one.path} line ${one.line}", () => import("./${fileNameOf(one)}"));\n`);
+  const path = `${FOLDER}snippets_test.mjs`;
+  writeFileSync(path, `import { it } from "node:test";\n${tests.join("")}`);
+  return path;
 }
 
 /** The runtimes an example runs on, with the flags each needs. */
@@ -73,9 +69,11 @@ function commandsFor(path: string, text: string): [string, string, string[]][] {
 
 /** Runs every example to its end on every runtime; Deno gets the permissions the file itself names. */
 export async function examplesStep(): Promise<Outcome> {
+  const examples = files("examples/*.ts");
+  if (examples.length === 0) return NONE;
   const outcomes: Outcome[] = [];
   const noBroker = await missing("rabbitmq");
-  for (const path of files("examples/*.ts")) {
+  for (const path of examples) {
     const text = read(path);
     for (const [runtime, command, args] of commandsFor(path, text)) {
       const name = `${path} on ${runtime}`;
