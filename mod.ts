@@ -1,0 +1,130 @@
+/**
+ * `@acemq/amqp`: messaging over RabbitMQ in which a message never disappears quietly.
+ *
+ * @module
+ */
+
+// Connect
+export { connect } from "./connect.ts";
+export type { AmqpConnectOptions } from "./connect.ts";
+export { Connection } from "./src/connection.ts";
+export type { ConnectOptions } from "./src/connect_options.ts";
+export type { DrainOptions, DrainReport } from "./src/consume/drain.ts";
+
+export { amqpBroker } from "./adapters/amqp/broker.ts";
+export type { AmqpOptions, ReconnectOptions } from "./adapters/amqp/options.ts";
+export type { CredentialsSource, Mechanism } from "./adapters/amqp/credentials.ts";
+export type { AmqpCredentials } from "./adapters/amqp/url.ts";
+export type { AmqpTlsOptions, Pem } from "./adapters/amqp/tls.ts";
+
+// Topology and retries
+export { Topology, topology } from "./src/topology/topology.ts";
+export type { BindOptions, ExchangeOptions, QueueOptions } from "./src/topology/topology.ts";
+export type {
+  BindingSpec,
+  DeclareArguments,
+  ExchangeSpec,
+  ExchangeType,
+  QueueSpec,
+  TopologySpec,
+} from "./src/topology/specs.ts";
+export { exponentialRetry, fixedRetry, noRetry, retrySchedule } from "./src/retry/policy.ts";
+export type { ExponentialRetryOptions, FixedRetryOptions, RetryOptions, RetryPolicy } from "./src/retry/policy.ts";
+export {
+  DEAD_LETTER_EXCHANGE,
+  deadLetterQueueName,
+  parkedQueueName,
+  RETRY_EXCHANGE,
+  rungName,
+} from "./src/naming/queue_names.ts";
+
+// Publish
+export { Publisher } from "./src/publish/publisher.ts";
+export type { PublisherContext } from "./src/publish/publisher.ts";
+export type { BatchOptions, PublisherOptions, SendOptions } from "./src/publish/send_options.ts";
+export type { PublishResult } from "./src/publish/outcome.ts";
+export type { BatchResult } from "./src/publish/batch.ts";
+export type { PublishContext, PublishInterceptor } from "./src/publish/interceptor.ts";
+export type { Outbound } from "./src/message/outbound.ts";
+
+// Consume
+export { accept, park, reject, retry } from "./src/consume/ack.ts";
+export type { Ack, HandlerResult } from "./src/consume/ack.ts";
+export { Consumer } from "./src/consume/consumer.ts";
+export type { ConsumerState } from "./src/consume/consumer.ts";
+export { Delivery } from "./src/consume/deliveries.ts";
+export type { ConsumeInterceptor, Handler } from "./src/consume/interceptor.ts";
+export type { ConsumeOptions, DeliveriesOptions, ReceiveOptions } from "./src/consume/options.ts";
+export { Message } from "./src/message/message.ts";
+export { causedBy, newEnvelope } from "./src/message/envelope.ts";
+export type { DeclaredRoute, Envelope, EnvelopeFields, EnvelopeSources } from "./src/message/envelope.ts";
+export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "./src/message/header_value.ts";
+
+// Codecs
+export { jsonCodec } from "./src/codec/json.ts";
+export type { JsonCodecOptions } from "./src/codec/json.ts";
+export { textCodec } from "./src/codec/text.ts";
+export type { TextPayload } from "./src/codec/text.ts";
+export { bytesCodec } from "./src/codec/bytes.ts";
+export type { BytesPayload } from "./src/codec/bytes.ts";
+export type { CodecName } from "./src/codec/codecs.ts";
+export type { Codec, DecodeContext, EncodedPayload } from "./src/ports/codec.ts";
+
+// Seen
+export { aggregateHealth } from "./src/health/report.ts";
+export type { HealthCheck, HealthReport, HealthStatus } from "./src/health/report.ts";
+export { jsonLogSink } from "./src/health/json_log_sink.ts";
+export type { JsonLogSinkOptions } from "./src/health/json_log_sink.ts";
+export { METRICS } from "./src/telemetry/names.ts";
+export type { MetricName } from "./src/telemetry/names.ts";
+export type { ConsumeOutcome, PublishOutcome } from "./src/telemetry/outcomes.ts";
+export type { LogRecord, Metric, MetricLabels, TelemetrySink } from "./src/telemetry/sink.ts";
+
+// Errors
+export {
+  AceMqError,
+  CodecMissingError,
+  ConnectionError,
+  DecodeError,
+  EncodeError,
+  FatalError,
+  isFatal,
+  isRetryable,
+  PublishBatchError,
+  PublishError,
+  RetryableError,
+  SecurityError,
+  TopologyError,
+} from "./src/errors.ts";
+export type {
+  AceMqErrorCode,
+  BatchItem,
+  ConnectionErrorCode,
+  PublishErrorCode,
+  PublishFailure,
+  TopologyErrorCode,
+} from "./src/errors.ts";
+
+// Ports: for brokers of your own
+export type {
+  Broker,
+  BrokerConnection,
+  BrokerDelivery,
+  BrokerEvent,
+  BrokerLimits,
+  BrokerOpenOptions,
+  BrokerState,
+  DeclareResult,
+  PublishOptions,
+  PublishReceipt,
+  QueueState,
+  SettleAs,
+  SubscribeOptions,
+  Subscription,
+} from "./src/ports/broker.ts";
+export type { CallScope } from "./src/ports/call_scope.ts";
+export type { ReceivedMessage, ReceivedProperties } from "./src/message/received.ts";
+export { WireDecimal, WireDouble, WireText, WireTimestamp, WireUnsigned } from "./src/message/wire_value.ts";
+export type { WireArray, WireTable, WireValue } from "./src/message/wire_value.ts";
+export { randomUuid, systemClock, systemRandom } from "./src/clock.ts";
+export type { Clock, NewId, Random } from "./src/clock.ts";
