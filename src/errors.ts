@@ -56,6 +56,7 @@ export class AceMqError extends Error {
   /** What happened, stable across releases. */
   readonly code: AceMqErrorCode;
 
+  /** For the classes below, and for adapters; the name is that of the class. */
   constructor(code: AceMqErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
@@ -65,6 +66,7 @@ export class AceMqError extends Error {
 
 /** Thrown in a handler: trying again cannot help, so the message goes to the dead letters on this attempt. */
 export class FatalError extends AceMqError {
+  /** The message stands in `x-acemq-error` of the dead letter: no payload and no secret in it. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_FATAL", message, options);
   }
@@ -72,6 +74,7 @@ export class FatalError extends AceMqError {
 
 /** Trying again may help: in a handler it walks the retry ladder; a codec throws it when what it depends on is away. */
 export class RetryableError extends AceMqError {
+  /** The message stands in `x-acemq-error` when the attempts are used up: no payload and no secret in it. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_RETRYABLE", message, options);
   }
@@ -79,9 +82,13 @@ export class RetryableError extends AceMqError {
 
 /** The facts of a failed publish. */
 export interface PublishFailure {
+  /** What became of the message. */
   readonly code: PublishErrorCode;
+  /** Empty for the default exchange. */
   readonly exchange: string;
+  /** What the exchange was to route by; a queue's name on the default exchange. */
   readonly routingKey: string;
+  /** The id to resend it under. */
   readonly messageId: string;
   /** The broker's words, or ours where the broker was not asked. */
   readonly reason: string;
@@ -94,11 +101,16 @@ export interface PublishFailure {
  * not have the message.
  */
 export class PublishError extends AceMqError {
+  /** Empty for the default exchange. */
   readonly exchange: string;
+  /** What the exchange was to route by; a queue's name on the default exchange. */
   readonly routingKey: string;
+  /** The id to resend it under. */
   readonly messageId: string;
+  /** The broker's words, or ours where the broker was not asked. */
   readonly reason: string;
 
+  /** Says what was to go where, and why it did not. */
   constructor(failure: PublishFailure, options?: ErrorOptions) {
     super(failure.code, `Cannot publish ${describe(failure)}: ${failure.reason}`, options);
     this.exchange = failure.exchange;
@@ -131,10 +143,14 @@ export type BatchItem =
 export class PublishBatchError extends AceMqError {
   /** One entry a payload, in payload order. */
   readonly results: readonly BatchItem[];
+  /** How many messages the batch had. */
   readonly total: number;
+  /** How many of them failed. */
   readonly failed: number;
+  /** How many of them did not. */
   readonly confirmed: number;
 
+  /** Counts the results; the cause is the first failure in payload order. */
   constructor(results: readonly BatchItem[]) {
     const errors = results.flatMap((item) => item.status === "failed" ? [item.error] : []);
     const ok = results.length - errors.length;
@@ -169,6 +185,7 @@ export class PublishBatchError extends AceMqError {
 
 /** A payload that cannot become bytes. Nothing was sent. */
 export class EncodeError extends AceMqError {
+  /** Says what the format cannot hold, without showing the payload. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_ENCODE", message, options);
   }
@@ -176,6 +193,7 @@ export class EncodeError extends AceMqError {
 
 /** Bytes that cannot become a payload. The message is parked, never retried: it would not read next time either. */
 export class DecodeError extends AceMqError {
+  /** Says what was wrong with the bytes, without showing them. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_DECODE", message, options);
   }
@@ -183,6 +201,7 @@ export class DecodeError extends AceMqError {
 
 /** A connection that could not be opened, was lost, or is closed. Never carries a credential. */
 export class ConnectionError extends AceMqError {
+  /** Says where to and why not, in the broker's words where it spoke. */
   constructor(code: ConnectionErrorCode, message: string, options?: ErrorOptions) {
     super(code, message, options);
   }
@@ -193,6 +212,7 @@ export class TopologyError extends AceMqError {
   /** One line for each object that is missing or differs, with the broker's own words. */
   readonly findings: readonly string[];
 
+  /** Says what was to be declared or checked; the findings say what is otherwise. */
   constructor(code: TopologyErrorCode, message: string, options: ErrorOptions & { findings?: readonly string[] } = {}) {
     super(code, message, options);
     this.findings = options.findings ?? [];
@@ -201,6 +221,7 @@ export class TopologyError extends AceMqError {
 
 /** A codec that was named but not handed in, or whose library is not installed. Raised at start-up. */
 export class CodecMissingError extends AceMqError {
+  /** Says which codec, and what brings it. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_CODEC_MISSING", message, options);
   }
@@ -208,6 +229,7 @@ export class CodecMissingError extends AceMqError {
 
 /** Settings that would weaken security without saying so. Raised before dialling. */
 export class SecurityError extends AceMqError {
+  /** Says which setting, and what would make it safe. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_SECURITY", message, options);
   }

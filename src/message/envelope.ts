@@ -51,21 +51,29 @@ export interface Envelope {
 
 /** What a new envelope is made from. */
 export interface EnvelopeFields {
+  /** Logical type; `message` when it is empty. */
   readonly type: string;
+  /** Message id and idempotency key. @default {a new one} */
   readonly id?: string | undefined;
+  /** Payload schema version, from 1. @default {1} */
   readonly version?: number | undefined;
+  /** Business correlation. @default {the id} */
   readonly correlationId?: string | undefined;
+  /** Id of the message that caused this one. */
   readonly causationId?: string | undefined;
+  /** `service@host` of the publisher; the connection stamps its own when there is none. */
   readonly origin?: string | undefined;
+  /** Where the payload is, when the application says so. */
   readonly claim?: string | undefined;
+  /** The declared route the message follows. */
   readonly route?: DeclaredRoute | undefined;
 }
 
 /** Where time and ids come from. */
 export interface EnvelopeSources {
-  /** @default {systemClock()} */
+  /** Says when the message was first seen. @default {systemClock()} */
   readonly clock?: Clock;
-  /** @default {randomUuid} */
+  /** Gives the id. @default {randomUuid} */
   readonly newId?: NewId;
 }
 

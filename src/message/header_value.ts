@@ -36,11 +36,13 @@ export type HeaderValue =
 
 /** Application headers by name: everything outside the reserved prefix `x-acemq-`. */
 export interface MessageHeaders {
+  /** The value as it is read; undefined under a name that did not come. */
   readonly [name: string]: HeaderValue;
 }
 
 /** Headers to send: a member that is `undefined` is left out. */
 export interface OutgoingHeaders {
+  /** The value to send. */
   readonly [name: string]: HeaderValue | undefined;
 }
 

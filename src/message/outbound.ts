@@ -13,8 +13,11 @@ import type { WireTable } from "./wire_value.ts";
 export interface Outbound {
   /** `""` is the default exchange, whose routing key is a queue's name. */
   readonly exchange: string;
+  /** What the exchange routes by. */
   readonly routingKey: string;
+  /** The encoded payload. */
   readonly body: Uint8Array;
+  /** The AMQP property; absent for none. */
   readonly contentType?: string | undefined;
   /** The AMQP property; absent when the id does not fit its 255 bytes. */
   readonly messageId?: string | undefined;
@@ -24,6 +27,7 @@ export interface Outbound {
   readonly persistent: boolean;
   /** The broker returns the message when no queue is bound for it. */
   readonly mandatory: boolean;
+  /** The AMQP property: where a request wants its answer; absent for none. */
   readonly replyTo?: string | undefined;
   /** 0 to 255; absent for none. */
   readonly priority?: number | undefined;

@@ -46,13 +46,16 @@ export type WireArray = readonly WireValue[];
 
 /** A header table: names to values. Names are opaque; `__proto__` is a name like another. */
 export interface WireTable {
+  /** The value under a name, with its wire kind. */
   readonly [name: string]: WireValue;
 }
 
 /** A floating-point number that arrived, kept apart from whole numbers so that 2.0 stays a double. */
 export class WireDouble {
+  /** The number; a 32-bit one arrives as the 64-bit one of the same value. */
   readonly value: number;
 
+  /** Any number, NaN and the infinities included. */
   constructor(value: number) {
     this.value = value;
   }
@@ -65,6 +68,7 @@ export class WireDecimal {
   /** Signed 32-bit. */
   readonly unscaled: number;
 
+  /** The digits after the point first, as on the wire. */
   constructor(scale: number, unscaled: number) {
     this.scale = scale;
     this.unscaled = unscaled;
@@ -81,8 +85,10 @@ export class WireDecimal {
 
 /** An unsigned 64-bit integer of 2^63 or more: below that it is a `number` or a `bigint`. */
 export class WireUnsigned {
+  /** From 2^63 to 2^64 - 1. */
   readonly value: bigint;
 
+  /** Not checked here: what does not fit is refused when it is written. */
   constructor(value: bigint) {
     this.value = value;
   }
@@ -90,8 +96,10 @@ export class WireUnsigned {
 
 /** A timestamp no `Date` can hold. */
 export class WireTimestamp {
+  /** Since 1970, signed. */
   readonly seconds: bigint;
 
+  /** Whole seconds; the wire has no fraction of them. */
   constructor(seconds: bigint) {
     this.seconds = seconds;
   }
@@ -99,8 +107,10 @@ export class WireTimestamp {
 
 /** A long string whose bytes are not valid UTF-8. */
 export class WireText {
+  /** The text, undecoded. */
   readonly bytes: Uint8Array;
 
+  /** Takes the bytes over: nobody else may write to them. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }

@@ -23,7 +23,7 @@ export interface ExchangeOptions {
 
 /** Options of {@linkcode Topology.queue}. */
 export interface QueueOptions {
-  /** @default {"quorum", or "classic" for an exclusive, auto-delete or transient queue} */
+  /** What kind of queue it is. @default {"quorum", or "classic" for an exclusive, auto-delete or transient queue} */
   readonly type?: "quorum" | "classic" | "stream";
   /** Brings `.dlq` and `.parked`, and sends what the broker itself drops (expired, overflowed) to `.dlq`. @default {false} */
   readonly deadLetter?: boolean;
@@ -47,8 +47,9 @@ export interface QueueOptions {
 
 /** Options of {@linkcode Topology.bind}. */
 export interface BindOptions {
+  /** The exchange messages come from. */
   readonly exchange: string;
-  /** @default {""} */
+  /** Which of its messages: a pattern for a topic exchange. @default {""} */
   readonly routingKey?: string;
   /** Arguments of the binding, which a headers exchange matches. */
   readonly arguments?: DeclareArguments;
