@@ -45,7 +45,6 @@ export {
 
 // Publish
 export { Publisher } from "./src/publish/publisher.ts";
-export type { PublisherContext } from "./src/publish/publisher.ts";
 export type { BatchOptions, PublisherOptions, SendOptions } from "./src/publish/send_options.ts";
 export type { PublishResult } from "./src/publish/outcome.ts";
 export type { BatchResult } from "./src/publish/batch.ts";

@@ -45,11 +45,11 @@ export interface ConnectOptions {
   readonly telemetry?: TelemetrySink;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal;
-  /** @default {the broker's, else systemClock()} */
+  /** What time it is. @default {the broker's, else systemClock()} */
   readonly clock?: Clock;
-  /** @default {systemRandom} */
+  /** What jitter is drawn from. @default {systemRandom} */
   readonly random?: Random;
-  /** @default {randomUuid} */
+  /** Where message ids come from. @default {randomUuid} */
   readonly newId?: NewId;
   /** Lets a close from inside a handler see that it is. @default {by AsyncLocalStorage in `@acemq/amqp`, none in `@acemq/amqp/core`} */
   readonly scope?: CallScope;

@@ -13,11 +13,11 @@ import { type AmqpAddress, parseAmqpUrl } from "./url.ts";
 
 /** How long to wait between attempts to come back. */
 export interface ReconnectOptions {
-  /** @default {1_000} */
+  /** Wait before the first attempt, milliseconds. @default {1_000} */
   readonly initialDelayMs?: number | undefined;
-  /** @default {30_000} */
+  /** Longest wait between attempts, milliseconds. @default {30_000} */
   readonly maxDelayMs?: number | undefined;
-  /** @default {2} */
+  /** Growth from one wait to the next, at least 1. @default {2} */
   readonly multiplier?: number | undefined;
 }
 
@@ -29,6 +29,7 @@ export interface AmqpOptions {
   readonly mechanism?: Mechanism | undefined;
   /** For `amqps` URLs only. */
   readonly tls?: AmqpTlsOptions | undefined;
+  /** How patiently a lost link is dialled again; it is never given up. */
   readonly reconnect?: ReconnectOptions | undefined;
   /** How long one attempt to connect may take, handshake included. @default {10_000} */
   readonly connectTimeoutMs?: number | undefined;

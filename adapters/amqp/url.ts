@@ -11,7 +11,9 @@ import { utf8Length } from "../../src/internal/bytes.ts";
 
 /** A user name and its password. */
 export interface AmqpCredentials {
+  /** Who we are. */
   readonly username: string;
+  /** Never shown in any error, log or printed object. */
   readonly password: string;
 }
 

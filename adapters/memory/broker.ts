@@ -30,6 +30,7 @@ export interface QueueInspection {
   readonly waiting: readonly ReceivedMessage[];
   /** Messages in a consumer's hands. */
   readonly unsettled: number;
+  /** Consumers subscribed to it. */
   readonly consumers: number;
 }
 

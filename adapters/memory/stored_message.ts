@@ -21,10 +21,15 @@ export interface StoredMessage {
 
 /** A message as somebody else's client would publish it: raw properties, raw headers, raw bytes. */
 export interface RecordedMessage {
+  /** Where it was published to; empty for the default exchange. */
   readonly exchange: string;
+  /** Under which key. */
   readonly routingKey: string;
+  /** Its AMQP properties. */
   readonly properties?: ReceivedProperties;
+  /** Its headers, with their wire kinds. */
   readonly headers?: WireTable;
+  /** Its bytes. */
   readonly body: Uint8Array;
 }
 

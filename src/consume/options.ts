@@ -14,7 +14,7 @@ import type { ConsumeInterceptor } from "./interceptor.ts";
 
 /** Options of every form of consuming. */
 export interface ReceiveOptions<T = unknown> {
-  /** @default {the connection's} */
+  /** How bytes become payloads: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
   /** How failures are tried again. @default {noRetry(): the first failure goes to `.dlq`} */
   readonly retry?: RetryPolicy;

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "../clock.ts";
 export interface JsonLogSinkOptions {
   /** The least level that is written. @default {"info"} */
   readonly level?: "info" | "warn" | "error";
-  /** @default {systemClock()} */
+  /** Stamps the lines. @default {systemClock()} */
   readonly clock?: Clock;
 }
 

@@ -11,10 +11,13 @@ export type HealthStatus = "up" | "degraded" | "down";
 
 /** One report; parts are reports of their own, or plain facts. */
 export interface HealthReport {
+  /** The worst of its parts. */
   readonly status: HealthStatus;
+  /** Why, for a person. */
   readonly detail?: string;
   /** When it was made, RFC 3339. */
   readonly checked: string;
+  /** What it was made from. */
   readonly parts?: { readonly [name: string]: HealthReport | string | number | boolean | null };
 }
 

@@ -24,9 +24,11 @@ export interface Broker {
 export interface BrokerOpenOptions {
   /** Shown by the broker beside the connection. */
   readonly name: string;
+  /** Every timer of the adapter runs by it. */
   readonly clock: Clock;
   /** Hears what happens to the connection. Called synchronously; never throws. */
   readonly onEvent: (event: BrokerEvent) => void;
+  /** Ends the attempt to open. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,6 +47,7 @@ export type BrokerEvent =
 export interface BrokerLimits {
   /** Payload of the content header: properties and headers. */
   readonly maxHeaderBytes?: number | undefined;
+  /** The encoded payload. */
   readonly maxBodyBytes?: number | undefined;
   /** Publishes that may wait for a confirm on one lane. */
   readonly maxUnconfirmedPerLane?: number | undefined;
@@ -52,6 +55,7 @@ export interface BrokerLimits {
 
 /** The state of a connection, readable without asking the broker. */
 export interface BrokerState {
+  /** Whether there is a link. */
   readonly status: "open" | "recovering" | "closed";
   /** Why the broker has blocked publishing; undefined while it has not. */
   readonly blockedReason?: string | undefined;
@@ -84,6 +88,7 @@ export type SettleAs = "ack" | "requeue" | "discard";
 
 /** One message in the hands of a consumer. */
 export interface BrokerDelivery {
+  /** What arrived. */
   readonly message: ReceivedMessage;
   /**
    * Settles the delivery; only the first call counts. `stale` means that the link it came on is gone: the broker has requeued
@@ -96,7 +101,9 @@ export interface BrokerDelivery {
 export interface SubscribeOptions {
   /** Unsettled deliveries at most; 0 asks for no bound at all. */
   readonly prefetch: number;
+  /** Fixed for the life of the subscription, recoveries included. */
   readonly consumerTag: string;
+  /** Consumer arguments. */
   readonly arguments?: DeclareArguments;
   /** Called for each delivery, synchronously and in order. Never throws. */
   readonly onDelivery: (delivery: BrokerDelivery) => void;
@@ -110,6 +117,7 @@ export interface SubscribeOptions {
 export interface Subscription {
   /** Whether deliveries can arrive just now. */
   readonly live: boolean;
+  /** Changes the bound of the running subscription; no delivery is dropped. */
   setPrefetch(prefetch: number): Promise<void>;
   /** Stops new deliveries; those handed out can still be settled. */
   cancel(): Promise<void>;
@@ -135,12 +143,19 @@ export interface BrokerConnection {
   readonly transport: string;
   /** The host half of the origin header. */
   readonly hostName: string;
+  /** What it can hold. */
   readonly limits: BrokerLimits;
+  /** How it is just now. */
   readonly state: BrokerState;
+  /** Publishes one message. Never rejects. */
   publish(outbound: Outbound, options: PublishOptions): Promise<PublishReceipt>;
+  /** Subscribes to a queue; rejects when it is not there. */
   subscribe(queue: string, options: SubscribeOptions): Promise<Subscription>;
+  /** Declares an exchange, or says how it differs. */
   declareExchange(spec: ExchangeSpec): Promise<DeclareResult>;
+  /** Declares a queue, or says how it differs. */
   declareQueue(spec: QueueSpec): Promise<DeclareResult>;
+  /** Binds a queue; binding it again changes nothing. */
   bindQueue(spec: BindingSpec): Promise<DeclareResult>;
   /** Asks whether a queue exists; creates nothing. */
   checkQueue(name: string): Promise<QueueState>;

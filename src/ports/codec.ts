@@ -8,6 +8,7 @@ import type { MessageHeaders, OutgoingHeaders } from "../message/header_value.ts
 
 /** A payload as bytes. */
 export interface EncodedPayload {
+  /** What goes on the wire. */
   readonly body: Uint8Array;
   /** Where it differs from the codec's own: what a wrapped codec wrote. */
   readonly contentType?: string;
@@ -19,6 +20,7 @@ export interface EncodedPayload {
 export interface DecodeContext {
   /** As it came; undefined and empty both mean that none was given. */
   readonly contentType?: string | undefined;
+  /** The application's headers. */
   readonly headers?: MessageHeaders;
 }
 
@@ -34,6 +36,8 @@ export interface Codec<T = unknown> {
   readonly contentType: string;
   /** Whether it reads bodies of this content type; undefined for a message without one. */
   canDecode(contentType: string | undefined): boolean;
+  /** Payload to bytes. */
   encode(payload: T): EncodedPayload | Promise<EncodedPayload>;
+  /** Bytes to payload. */
   decode(body: Uint8Array, context: DecodeContext): T | Promise<T>;
 }

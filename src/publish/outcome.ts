@@ -11,6 +11,7 @@ import type { PublishOutcome } from "../telemetry/outcomes.ts";
 
 /** A publish that went out. */
 export interface PublishResult {
+  /** The id the message went out under. */
   readonly messageId: string;
   /** `published` on a connection without confirms: written, and nobody said more. */
   readonly outcome: "confirmed" | "published";
