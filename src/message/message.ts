@@ -13,7 +13,6 @@ import type { ReceivedMessage } from "./received.ts";
 export class Message<T = unknown> {
   /** The decoded payload. */
   readonly payload: T;
-  /** What travelled beside the payload. */
   /** What travelled with it: ids, attempt, first sight, route, replay. */
   readonly envelope: Envelope;
   /** The queue it was consumed from. */
