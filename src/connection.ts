@@ -201,10 +201,13 @@ export class Connection {
   async #drain(budget: AbortSignal): Promise<DrainReport> {
     this.#closingNow.abort();
     const reports = await Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
-    await this.#gate.whenIdle(budget);
-    await this.#parts.broker.close();
-    this.#gate.close();
-    this.#parts.hub.close();
+    await this.#gate.drain(budget);
+    try {
+      await this.#parts.broker.close();
+    } finally {
+      this.#gate.close();
+      this.#parts.hub.close();
+    }
     const stranded = reports.reduce((sum, report) => sum + report.stranded, 0);
     return { drained: stranded === 0, stranded };
   }

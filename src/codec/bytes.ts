@@ -30,9 +30,15 @@ export function bytesCodec(): Codec<BytesPayload> {
   return {
     contentType: "application/octet-stream",
     canDecode: () => true,
-    encode: (payload) => ({ body: typeof payload === "string" ? encoder.encode(payload) : copyOf(payload) }),
-    decode: (body) => body.slice(),
+    encode: (payload) => ({ body: typeof payload === "string" ? encoder.encode(whole(payload)) : copyOf(payload) }),
+    // Not `slice`: that of a Node Buffer shares its memory.
+    decode: (body) => new Uint8Array(body),
   };
+}
+
+function whole(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new EncodeError("Cannot write the payload as bytes: it holds half a surrogate pair");
 }
 
 function copyOf(payload: unknown): Uint8Array {

@@ -34,7 +34,7 @@ export function codecCatalog(handedIn: readonly Codec[] = []): CodecCatalog {
     ["text", textCodec()],
     ["bytes", bytesCodec()],
   ]);
-  for (const codec of handedIn) {
+  for (const codec of handedIn.map(assertCodec)) {
     const essence = parseContentType(codec.contentType)?.essence;
     const name = Object.keys(OPTIONAL).find((one) => OPTIONAL[one]?.contentType === essence);
     if (name !== undefined) known.set(name, codec);

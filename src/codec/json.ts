@@ -31,8 +31,8 @@ const NAMES: readonly string[] = ["application/json", "text/json"];
  * JSON as `application/json`; reads that, `text/json`, anything `+json`, and bodies without a content type.
  *
  * Written: `bigint` as digits, `Date` as ISO text, bytes as padded base64. Refused: what `JSON.stringify` would change without a
- * word (NaN, an infinity, `Map`, `Set`, a function, `undefined` in a list). A member that is `undefined` is left out. `null` is a
- * payload like another, but .NET refuses to read it.
+ * word (NaN, an infinity, a function, `undefined` in a list, and whatever does not keep its content in members: a `Map`, a `Set`, a
+ * `Response`). A member that is `undefined` is left out. `null` is a payload like another, but .NET refuses to read it.
  *
  * @example
  * ```ts

@@ -49,7 +49,7 @@ function inspectObject(value: object, depthLeft: number, path: string): Verdict 
     return "special";
   }
   if (Array.isArray(value)) return inspectList(value, depthLeft, path);
-  if (isCollection(value)) throw refusal(path, `a ${value.constructor.name}`);
+  if (isOpaque(value)) throw refusal(path, `an instance of ${value.constructor?.name || "a class"}`);
   return inspectMembers(value as Record<string, unknown>, depthLeft, path);
 }
 
@@ -92,9 +92,12 @@ function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
     : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-function isCollection(value: object): boolean {
-  return value instanceof Map || value instanceof Set || value instanceof WeakMap || value instanceof WeakSet ||
-    value instanceof Promise || value instanceof Error || value instanceof RegExp;
+/** What `JSON.stringify` would write as `{}`, or as something else than it is: its content is not in its members. */
+function isOpaque(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return false;
+  return value instanceof Map || value instanceof Set || value instanceof Error || value instanceof String ||
+    Object.keys(value).length === 0;
 }
 
 function refusal(path: string, found: string): EncodeError {

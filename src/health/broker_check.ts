@@ -4,6 +4,7 @@
  * @module
  */
 
+import { TopologyError } from "../errors.ts";
 import type { BrokerConnection } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
 import type { HealthReport } from "./report.ts";
@@ -62,6 +63,8 @@ async function probe(
   try {
     return await Promise.race([broker.checkQueue(name).then(() => "answered" as const), silent]);
   } catch (error) {
+    // A broker that refuses the question has answered it.
+    if (error instanceof TopologyError) return "answered";
     return { failed: error instanceof Error ? error.message : "the probe failed" };
   } finally {
     timer.abort();

@@ -10,14 +10,14 @@ import { worst } from "./report.ts";
 
 /** One part a queue; a consumer that is not subscribed degrades the whole, and is named. */
 export function reportConsumers(consumers: readonly ConsumerState[], checked: string): HealthReport {
-  const parts: Record<string, HealthReport> = {};
-  for (const queue of new Set(consumers.map((consumer) => consumer.queue))) {
-    parts[queue] = reportQueue(consumers.filter((consumer) => consumer.queue === queue), checked);
-  }
-  const status = worst(Object.values(parts).map((part) => part.status));
-  const stopped = Object.keys(parts).filter((queue) => parts[queue]?.status !== "up");
+  const queues = new Set(consumers.map((consumer) => consumer.queue));
+  const reports = [...queues].map((queue) =>
+    [queue, reportQueue(consumers.filter((consumer) => consumer.queue === queue), checked)] as const
+  );
+  const status = worst(reports.map(([, report]) => report.status));
+  const stopped = reports.flatMap(([queue, report]) => report.status === "up" ? [] : [queue]);
   const detail = stopped.length === 0 ? {} : { detail: `not consuming: ${stopped.join(", ")}` };
-  return { status, ...detail, checked, parts: { consumers: consumers.length, ...parts } };
+  return { status, ...detail, checked, parts: { consumers: consumers.length, ...Object.fromEntries(reports) } };
 }
 
 function reportQueue(group: readonly ConsumerState[], checked: string): HealthReport {

@@ -1,5 +1,6 @@
 /**
- * Batches: everything is written first, everything is awaited, every result has its index (contract core 2.6).
+ * Batches: as many at once as the connection allows, every message tried and awaited, every result with its index (contract core
+ * 2.6).
  *
  * @module
  */
@@ -13,9 +14,21 @@ export interface BatchResult extends PublishResult {
   readonly index: number;
 }
 
-/** Waits for every publish of a batch. Throws a {@linkcode PublishBatchError} when one failed. */
-export async function settleBatch(sends: readonly Promise<PublishResult>[]): Promise<BatchResult[]> {
-  const settled = await Promise.allSettled(sends);
+/**
+ * Sends payload after payload in order, `window` of them in flight: a batch of any size is encoded and buffered only as fast as the
+ * broker takes it. Throws a {@linkcode PublishBatchError} when one failed.
+ */
+export async function sendBatch<T>(
+  payloads: readonly T[],
+  window: number,
+  send: (payload: T) => Promise<PublishResult>,
+): Promise<BatchResult[]> {
+  const settled: PromiseSettledResult<PublishResult>[] = [];
+  const left = payloads.entries();
+  const oneAfterTheOther = async (): Promise<void> => {
+    for (const [index, payload] of left) [settled[index]] = await Promise.allSettled([send(payload)]);
+  };
+  await Promise.all(Array.from({ length: Math.min(window, payloads.length) }, oneAfterTheOther));
   if (settled.some((one) => one.status === "rejected")) throw new PublishBatchError(settled.map(itemOf));
   return settled.flatMap((one, index) => one.status === "fulfilled" ? [{ ...one.value, index }] : []);
 }

@@ -37,10 +37,9 @@ export class Deadlines {
     this.#pending.delete(deadline);
   }
 
-  /** Drops every deadline and the timer. */
+  /** Stops the timer, unless a deadline is pending: that one still falls due. */
   close(): void {
-    this.#pending.clear();
-    this.#timer?.abort();
+    if (this.#pending.size === 0) this.#timer?.abort();
   }
 
   #arm(): void {
@@ -55,13 +54,14 @@ export class Deadlines {
   }
 
   #expireDue(): void {
-    this.#timer = undefined;
     const now = this.#clock.elapsed();
     for (const deadline of this.#pending) {
       if (deadline.dueMs > now) break;
       this.#pending.delete(deadline);
       deadline.expire();
     }
+    // Only now: what expires may set a deadline, which must not arm a second timer.
+    this.#timer = undefined;
     this.#arm();
   }
 }

@@ -6,12 +6,13 @@
  * @module
  */
 
+import { describeError } from "../errors.ts";
 import { settledOrAborted } from "../internal/abort.ts";
-import { Limiter } from "../internal/limiter.ts";
 import type { Outbound } from "../message/outbound.ts";
 import type { BrokerConnection, PublishReceipt } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
 import { Deadlines } from "./deadlines.ts";
+import { Permits } from "./permits.ts";
 
 /** The bounds of a connection's publishing. */
 export interface GateOptions {
@@ -31,31 +32,28 @@ export const ON_BEHALF_LANE = 0;
 /** Lanes for applications: publishers are spread over them, each stays on one. */
 const APPLICATION_LANES = 4;
 
-/** What the family says when no permit comes free (contract core 2.5). */
-function noPermit(options: GateOptions): string {
-  return `${options.maxOutstandingPublishes} publishes are already waiting for a confirm and none completed within ` +
-    `${options.permitTimeoutMs} ms. The broker is not keeping up; publish more slowly rather than buffering more.`;
-}
-
 /** One connection's gate. */
 export class PublishGate {
+  /** How many publishes of one publisher can be out at once: more only wait here. */
+  readonly window: number;
   readonly #broker: BrokerConnection;
-  readonly #clock: Environment["clock"];
   readonly #options: GateOptions;
-  readonly #permits: Limiter;
-  readonly #lanes: readonly Limiter[];
+  readonly #permits: Permits;
   readonly #answers: Deadlines;
+  readonly #admissions: Deadlines;
   readonly #idle = new Set<() => void>();
   #lastLane = 0;
+  #isClosing = false;
 
   constructor(broker: BrokerConnection, { clock }: Pick<Environment, "clock">, options: GateOptions) {
-    this.#broker = broker;
-    this.#clock = clock;
-    this.#options = options;
-    this.#permits = new Limiter(options.maxOutstandingPublishes);
+    const { maxOutstandingPublishes: total, publishTimeoutMs, permitTimeoutMs } = options;
     const perLane = broker.limits.maxUnconfirmedPerLane ?? Infinity;
-    this.#lanes = Array.from({ length: APPLICATION_LANES + 1 }, () => new Limiter(perLane));
-    this.#answers = new Deadlines(clock, options.publishTimeoutMs);
+    this.window = Math.min(total, perLane);
+    this.#broker = broker;
+    this.#options = options;
+    this.#permits = new Permits({ total, perLane, lanes: APPLICATION_LANES + 1 });
+    this.#answers = new Deadlines(clock, publishTimeoutMs);
+    this.#admissions = new Deadlines(clock, permitTimeoutMs);
   }
 
   /** Publishes waiting for an answer. */
@@ -70,74 +68,61 @@ export class PublishGate {
   }
 
   /**
-   * Publishes one message and says what became of it. Rejects only with the reason of a signal that aborted before anything was
-   * written; a signal that aborts later ends the wait as `unknown`.
+   * Publishes one message and says what became of it. Messages of one lane go out in the order of the calls.
+   *
+   * Rejects only with the reason of a signal that aborted before anything was written; a signal that aborts later ends the wait
+   * as `unknown`.
    */
   publish(outbound: Outbound, lane: number, signal?: AbortSignal): Promise<PublishReceipt> {
     const declined = this.#declined();
     if (declined !== undefined) return Promise.resolve(declined);
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const laneLimiter = this.#laneLimiter(lane);
-    if (laneLimiter.tryTake()) {
-      if (this.#permits.tryTake()) return this.#write(outbound, lane, signal);
-      laneLimiter.give();
-    }
+    if (this.#permits.tryTake(lane)) return this.#write(outbound, lane, signal);
     return this.#publishWhenPermitted(outbound, lane, signal);
   }
 
-  /** Resolves when nothing waits for an answer any more. */
-  async whenIdle(signal: AbortSignal): Promise<void> {
-    while (this.outstanding > 0 && !signal.aborted) {
-      await settledOrAborted(new Promise<void>((resolve) => this.#idle.add(resolve)), signal);
+  /** Declines what comes from now on, and resolves when nothing waits for an answer any more. */
+  async drain(budget: AbortSignal): Promise<void> {
+    this.#isClosing = true;
+    while (this.outstanding > 0 && !budget.aborted) {
+      await settledOrAborted(new Promise<void>((resolve) => this.#idle.add(resolve)), budget);
     }
   }
 
-  /** Ends every wait for an answer; what is still out is settled by the broker connection. */
+  /** Stops the timers; a publish that is still out keeps its deadline. */
   close(): void {
     this.#answers.close();
+    this.#admissions.close();
   }
 
-  async #publishWhenPermitted(
-    outbound: Outbound,
-    lane: number,
-    signal: AbortSignal | undefined,
-  ): Promise<PublishReceipt> {
-    if (!await this.#takePermits(lane, signal)) return { outcome: "paused", reason: noPermit(this.#options) };
-    const declined = this.#declined();
-    if (declined === undefined) return await this.#write(outbound, lane, signal);
-    this.#givePermits(lane);
-    return declined;
-  }
-
-  async #takePermits(lane: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const timeout = new AbortController();
-    const timer = new AbortController();
-    const expiry = this.#clock.delay(this.#options.permitTimeoutMs, { signal: timer.signal })
-      .then(() => timeout.abort(timeout), () => {});
-    const either = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
-    const laneLimiter = this.#laneLimiter(lane);
-    try {
-      await laneLimiter.take(either);
-      await this.#permits.take(either).catch((reason) => {
-        laneLimiter.give();
-        throw reason;
+  #publishWhenPermitted(outbound: Outbound, lane: number, signal: AbortSignal | undefined): Promise<PublishReceipt> {
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        lane,
+        // The write happens within the call that gave the permit back: nothing of this lane can come in between.
+        enter: (): boolean => {
+          stopWaiting();
+          const declined = this.#declined();
+          resolve(declined ?? this.#write(outbound, lane, signal));
+          return declined === undefined;
+        },
+      };
+      const stopWaiting = (): void => {
+        this.#permits.leave(waiter);
+        this.#admissions.clear(deadline);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const onAbort = (): void => {
+        stopWaiting();
+        reject(signal?.reason);
+      };
+      const deadline = this.#admissions.set(() => {
+        stopWaiting();
+        resolve({ outcome: "paused", reason: noPermit(this.#options) });
       });
-      return true;
-    } catch (reason) {
-      if (reason === timeout) return false;
-      throw reason;
-    } finally {
-      timer.abort();
-      await expiry;
-    }
-  }
-
-  #givePermits(lane: number): void {
-    this.#laneLimiter(lane).give();
-    this.#permits.give();
-    if (this.#idle.size === 0 || this.outstanding > 0) return;
-    for (const resolve of this.#idle) resolve();
-    this.#idle.clear();
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#permits.wait(waiter);
+    });
   }
 
   #write(outbound: Outbound, lane: number, signal: AbortSignal | undefined): Promise<PublishReceipt> {
@@ -148,35 +133,44 @@ export class PublishGate {
         settled = true;
         this.#answers.clear(deadline);
         signal?.removeEventListener("abort", onAbort);
-        this.#givePermits(lane);
+        this.#givePermit(lane);
         resolve(receipt);
       };
+      const fail = (error: unknown): void =>
+        finish({ outcome: "unknown", reason: `the broker adapter failed: ${describeError(error)}` });
       const onAbort = (): void => finish({ outcome: "unknown", reason: "the wait for a confirm was aborted" });
       const deadline = this.#answers.set(() =>
         finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` })
       );
       signal?.addEventListener("abort", onAbort, { once: true });
       const confirm = lane === ON_BEHALF_LANE || this.#options.confirms;
-      this.#broker.publish(outbound, { lane, confirm }).then(
-        finish,
-        (error) => finish({ outcome: "unknown", reason: `the broker adapter failed: ${String(error)}` }),
-      );
+      try {
+        this.#broker.publish(outbound, { lane, confirm }).then(finish, fail);
+      } catch (error) {
+        // Not in this breath: giving the permit back from within would nest as deep as the queue is long.
+        Promise.reject(error).catch(fail);
+      }
     });
+  }
+
+  #givePermit(lane: number): void {
+    this.#permits.give(lane);
+    if (this.#idle.size === 0 || this.outstanding > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle.clear();
   }
 
   #declined(): PublishReceipt | undefined {
     const { status, blockedReason } = this.#broker.state;
-    if (status === "closed") return { outcome: "paused", reason: "the connection is closed" };
+    if (status === "closed" || this.#isClosing) return { outcome: "paused", reason: "the connection is closed" };
     if (status === "recovering") return { outcome: "paused", reason: "the connection is lost and being recovered" };
     if (blockedReason === undefined) return undefined;
     return { outcome: "paused", reason: `the broker has blocked this connection: ${blockedReason}` };
   }
+}
 
-  #laneLimiter(lane: number): Limiter {
-    const limiter = this.#lanes[lane];
-    if (limiter === undefined) {
-      throw new RangeError(`Cannot publish on lane ${lane}: lanes are 0 to ${APPLICATION_LANES}`);
-    }
-    return limiter;
-  }
+/** What the family says when no permit comes free (contract core 2.5). */
+function noPermit({ maxOutstandingPublishes, permitTimeoutMs }: GateOptions): string {
+  return `${maxOutstandingPublishes} publishes are already waiting for a confirm and none completed within ` +
+    `${permitTimeoutMs} ms. The broker is not keeping up; publish more slowly rather than buffering more.`;
 }

@@ -10,7 +10,13 @@ import type { PublishOutcome } from "../telemetry/outcomes.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { publishOutcome } from "./outcome.ts";
 
-/** Counts and times the publishes of applications. */
+/** Where a message goes. */
+export interface PublishTarget {
+  readonly exchange: string;
+  readonly routingKey: string;
+}
+
+/** Counts and times the publishes of applications; copies the library makes are not publishes. */
 export class PublishMeter {
   readonly #recorder: Recorder;
 
@@ -24,14 +30,13 @@ export class PublishMeter {
     this.#record(outbound, outboundType(outbound), publishOutcome(receipt), latencyMs);
   }
 
-  /** The message never reached the gate: it could not be made, or its signal had aborted. */
-  declined(target: { exchange: string; routingKey: string }, type: string | undefined, latencyMs: number): void {
-    if (!this.#recorder.measures) return;
-    this.#record(target, type ?? target.routingKey, "refused", latencyMs);
+  /** Nothing was written and no receipt says why: the message could not be made, or its signal had aborted. */
+  declined(target: PublishTarget, type: string, latencyMs: number): void {
+    if (this.#recorder.measures) this.#record(target, type, "refused", latencyMs);
   }
 
   #record(
-    { exchange, routingKey }: { readonly exchange: string; readonly routingKey: string },
+    { exchange, routingKey }: PublishTarget,
     type: string,
     outcome: PublishOutcome,
     latencyMs: number,

@@ -7,7 +7,6 @@
 
 import { EncodeError, isRetryable, PublishError } from "../errors.ts";
 import { utf8Length } from "../internal/bytes.ts";
-import type { Envelope } from "../message/envelope.ts";
 import { type OutgoingHeaders, writableHeaders } from "../message/header_value.ts";
 import type { Outbound } from "../message/outbound.ts";
 import { renderHeaders } from "../message/render_envelope.ts";
@@ -59,16 +58,21 @@ function encodeError(error: unknown): unknown {
   return new EncodeError(`Cannot encode the payload: the codec failed with ${name}`, { cause: error });
 }
 
-function assemble(context: PublishContext, encoded: EncodedPayload, contentType: string): Outbound {
+function assemble(context: PublishContext, encoded: EncodedPayload, ownContentType: string): Outbound {
   const { envelope, exchange, routingKey } = context;
+  const { body, contentType = ownContentType } = encoded;
+  if (!(body instanceof Uint8Array)) {
+    throw new EncodeError(`Cannot encode the payload: the body must be a Uint8Array, found ${typeof body}`);
+  }
   const written = writableHeaders(joinHeaders(context.headers, encoded.headers));
-  const problem = "problem" in written ? written.problem : problemOfContext(context);
-  if ("problem" in written || problem !== undefined) throw refusal(context, problem ?? "");
+  if ("problem" in written) throw refusal(context, written.problem);
+  const problem = problemOfContext(context) ?? tooLong("the content type", contentType);
+  if (problem !== undefined) throw refusal(context, problem);
   return {
     exchange,
     routingKey,
-    body: encoded.body,
-    contentType: encoded.contentType ?? contentType,
+    body,
+    contentType,
     messageId: envelope.id,
     headers: renderHeaders(envelope, written.table),
     persistent: context.persistent,
@@ -83,9 +87,12 @@ function joinHeaders(application: OutgoingHeaders, codec: OutgoingHeaders | unde
   return codec === undefined ? application : { ...application, ...codec };
 }
 
-function problemOfContext({ envelope, exchange, routingKey, replyTo }: PublishContext): string | undefined {
+/** What an interceptor may have put in, and the options could not check. */
+function problemOfContext(context: PublishContext): string | undefined {
+  const { envelope, exchange, routingKey, replyTo = "" } = context;
   return tooLong("the exchange name", exchange) ?? tooLong("the routing key", routingKey) ??
-    tooLong("the message id", envelope.id) ?? tooLong("the reply address", replyTo ?? "") ?? notWellFormed(envelope);
+    tooLong("the message id", envelope.id) ?? tooLong("the reply address", replyTo) ??
+    problemOfText(context) ?? problemOfNumbers(context);
 }
 
 function tooLong(what: string, text: string): string | undefined {
@@ -94,10 +101,32 @@ function tooLong(what: string, text: string): string | undefined {
   return bytes <= 255 ? undefined : `${what} must fit 255 bytes of UTF-8, found ${bytes}`;
 }
 
-function notWellFormed({ id, type, correlationId, causationId = "" }: Envelope): string | undefined {
-  const broken = !id.isWellFormed() || !type.isWellFormed() || !correlationId.isWellFormed() ||
-    !causationId.isWellFormed();
-  return broken ? "the envelope holds half a surrogate pair" : undefined;
+/** Written as it is, half a pair would become another text: another queue, another id. */
+function problemOfText({ exchange, routingKey, replyTo = "", envelope }: PublishContext): string | undefined {
+  const { id, type, correlationId, causationId = "", origin = "", claim = "" } = envelope;
+  if (id === "") return "the message id must not be empty";
+  const areWhole = id.isWellFormed() && type.isWellFormed() && correlationId.isWellFormed() &&
+    causationId.isWellFormed() && origin.isWellFormed() && claim.isWellFormed() &&
+    exchange.isWellFormed() && routingKey.isWellFormed() && replyTo.isWellFormed();
+  return areWhole ? undefined : "the exchange, routing key, reply address or envelope holds half a surrogate pair";
+}
+
+function problemOfNumbers({ envelope, priority = 0, expirationMs = 0 }: PublishContext): string | undefined {
+  if (!isWhole(priority, 0, 255)) return `the priority must be a whole number from 0 to 255, found ${priority}`;
+  if (!isWhole(expirationMs, 0, Number.MAX_SAFE_INTEGER)) {
+    return `the expiration must be a whole number of milliseconds, found ${expirationMs}`;
+  }
+  const { version, attempt, firstSeenMs } = envelope;
+  if (!isWhole(version, 1, LARGEST_INT32) || !isWhole(attempt, 1, LARGEST_INT32)) {
+    return `version and attempt must be whole numbers from 1, found ${version} and ${attempt}`;
+  }
+  return Number.isFinite(firstSeenMs) ? undefined : `the first sight must be a point in time, found ${firstSeenMs}`;
+}
+
+const LARGEST_INT32 = 2_147_483_647;
+
+function isWhole(value: number, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && value >= least && value <= most;
 }
 
 function refusal({ exchange, routingKey, envelope }: PublishContext, reason: string): PublishError {

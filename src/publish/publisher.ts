@@ -6,16 +6,16 @@
 
 import type { PublishError } from "../errors.ts";
 import { newEnvelope } from "../message/envelope.ts";
-import { type Outbound, outboundId } from "../message/outbound.ts";
+import { type Outbound, outboundId, outboundType } from "../message/outbound.ts";
 import type { PublishReceipt } from "../ports/broker.ts";
 import type { Codec, EncodedPayload } from "../ports/codec.ts";
 import type { Environment } from "../ports/environment.ts";
-import { type BatchResult, settleBatch } from "./batch.ts";
+import { type BatchResult, sendBatch } from "./batch.ts";
 import type { PublishGate } from "./gate.ts";
 import type { PublishContext, PublishInterceptor } from "./interceptor.ts";
 import type { PublishMeter } from "./meter.ts";
 import { isSuccess, publishError, type PublishResult } from "./outcome.ts";
-import { prepare, prepareEncoded } from "./prepare.ts";
+import { type Preparation, prepare, prepareEncoded } from "./prepare.ts";
 import {
   assertPublisherOptions,
   assertSendOptions,
@@ -23,7 +23,9 @@ import {
   envelopeFields,
   type PublisherOptions,
   type SendOptions,
+  typeOf,
 } from "./send_options.ts";
+import { Turns } from "./turns.ts";
 
 /** What a publisher works with; the connection provides it. */
 export interface PublisherContext {
@@ -44,12 +46,15 @@ export interface PublisherContext {
  * several at once (`sendAll`, or calls not awaited one by one) and the broker answers them together.
  */
 export class Publisher<T = unknown> {
+  /** The exchange it sends to; empty for the default one. */
   readonly exchange: string;
+  /** The routing key of every message. */
   readonly routingKey: string;
   readonly #context: PublisherContext;
   readonly #options: PublisherOptions<T>;
   readonly #lane: number;
-  readonly #interceptors: readonly PublishInterceptor[];
+  readonly #preparation: Preparation;
+  readonly #turns = new Turns();
 
   /** Use `mq.publisher(…)`. */
   constructor(
@@ -63,7 +68,8 @@ export class Publisher<T = unknown> {
     this.#context = context;
     this.#options = options;
     this.#lane = context.gate.newLane();
-    this.#interceptors = [...context.interceptors, ...options.interceptors ?? []];
+    const interceptors = [...context.interceptors, ...options.interceptors ?? []];
+    this.#preparation = { codec: context.codec, interceptors };
   }
 
   /**
@@ -74,7 +80,7 @@ export class Publisher<T = unknown> {
    * @throws {EncodeError} a payload the codec cannot hold; nothing was sent
    */
   send(payload: T, options: SendOptions = {}): Promise<PublishResult> {
-    return this.#transmit(options, (context) => prepare(context, this.#preparation), payload);
+    return this.#transmit(() => prepare(this.#contextOf(payload, options), this.#preparation), options);
   }
 
   /**
@@ -83,15 +89,21 @@ export class Publisher<T = unknown> {
    * @throws {PublishError} as {@linkcode Publisher.send}
    */
   sendEncoded(encoded: EncodedPayload, options: SendOptions = {}): Promise<PublishResult> {
-    return this.#transmit(options, (context) => prepareEncoded(context, encoded, this.#preparation), encoded.body);
+    return this.#transmit(
+      () => prepareEncoded(this.#contextOf(encoded.body, options), encoded, this.#preparation),
+      options,
+    );
   }
 
   /**
    * Sends many messages, pipelined and in order. Not atomic: every message is tried and awaited, whatever became of the others.
    *
+   * A batch may be of any size: messages are encoded as the broker takes those before them.
+   *
    * @returns one result a payload, in payload order
    * @throws {PublishBatchError} when at least one failed; it has every result by index
    * @throws {TypeError} a `messageId` for the whole batch: one identity for all would be deduplicated to one message
+   * @throws {RangeError} an option out of range; nothing was sent
    */
   async sendAll(payloads: Iterable<T>, options: BatchOptions = {}): Promise<BatchResult[]> {
     if ("messageId" in options && options.messageId !== undefined) {
@@ -99,7 +111,9 @@ export class Publisher<T = unknown> {
         "Cannot send a batch under one 'messageId': a consumer that deduplicates would keep one message of it",
       );
     }
-    return await settleBatch(Array.from(payloads, (payload) => this.send(payload, options)));
+    assertSendOptions(options);
+    // Read to its end before anything is sent: an iterable may throw half-way.
+    return await sendBatch([...payloads], this.#context.gate.window, (payload) => this.send(payload, options));
   }
 
   /**
@@ -113,33 +127,38 @@ export class Publisher<T = unknown> {
   }
 
   /** Sends a message made by {@linkcode Publisher.prepare}: the same bytes, nothing encoded again. */
-  async sendPrepared(
+  sendPrepared(
     outbound: Outbound | Promise<Outbound>,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<PublishResult> {
-    const started = this.#context.environment.clock.elapsed();
-    return await this.#publish(await outbound, started, options.signal);
+    return this.#transmit(() => outbound, options);
   }
 
-  get #preparation(): { codec: Codec; interceptors: readonly PublishInterceptor[] } {
-    return { codec: this.#context.codec, interceptors: this.#interceptors };
-  }
-
-  async #transmit(
-    options: SendOptions,
-    make: (context: PublishContext) => Outbound | Promise<Outbound>,
-    payload: unknown,
-  ): Promise<PublishResult> {
+  /** Publishes what `make` makes, at once where nothing has to be waited for. */
+  #transmit(make: () => Outbound | Promise<Outbound>, options: SendOptions): Promise<PublishResult> {
     const started = this.#context.environment.clock.elapsed();
-    let outbound: Outbound;
     try {
-      const made = make(this.#contextOf(payload, options));
-      outbound = "then" in made ? await made : made;
+      const made = make();
+      if ("then" in made || !this.#turns.isFree) return this.#publishInTurn(Promise.resolve(made), started, options);
+      return this.#publish(made, started, options.signal);
     } catch (error) {
-      this.#context.meter.declined(this, options.type ?? this.#options.type, this.#since(started));
+      this.#declined(options, started);
+      return Promise.reject(error);
+    }
+  }
+
+  async #publishInTurn(making: Promise<Outbound>, started: number, options: SendOptions): Promise<PublishResult> {
+    let isMade = false;
+    const publish = (outbound: Outbound): Promise<PublishResult> => {
+      isMade = true;
+      return this.#publish(outbound, started, options.signal);
+    };
+    try {
+      return await this.#turns.take(making, publish, options.signal);
+    } catch (error) {
+      if (!isMade) this.#declined(options, started);
       throw error;
     }
-    return await this.#publish(outbound, started, options.signal);
   }
 
   async #publish(outbound: Outbound, started: number, signal: AbortSignal | undefined): Promise<PublishResult> {
@@ -148,7 +167,7 @@ export class Publisher<T = unknown> {
     try {
       receipt = await gate.publish(outbound, this.#lane, signal);
     } catch (reason) {
-      meter.declined(outbound, undefined, this.#since(started));
+      meter.declined(outbound, outboundType(outbound), this.#since(started));
       throw reason;
     }
     const latencyMs = this.#since(started);
@@ -157,15 +176,20 @@ export class Publisher<T = unknown> {
     throw publishError(outbound, receipt) satisfies PublishError;
   }
 
+  #declined(options: SendOptions, started: number): void {
+    const type = typeOf(this.routingKey, this.#options as PublisherOptions, options);
+    this.#context.meter.declined(this, type, this.#since(started));
+  }
+
   #contextOf(payload: unknown, message: SendOptions): PublishContext {
     assertSendOptions(message);
     const { environment, origin } = this.#context;
     const options = this.#options;
-    const fields = envelopeFields(this.routingKey, options as PublisherOptions, message);
+    const fields = envelopeFields({ routingKey: this.routingKey, origin }, options as PublisherOptions, message);
     return {
       exchange: this.exchange,
       routingKey: this.routingKey,
-      envelope: newEnvelope({ ...fields, origin }, environment),
+      envelope: newEnvelope(fields, environment),
       payload,
       headers: options.headers === undefined ? message.headers ?? {} : { ...options.headers, ...message.headers },
       persistent: message.persistent ?? options.persistent ?? true,

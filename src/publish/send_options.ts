@@ -6,14 +6,14 @@
 
 import { assertWholeNumber } from "../internal/assert_option.ts";
 import type { CodecName } from "../codec/codecs.ts";
-import { causedBy, type Envelope, type EnvelopeFields } from "../message/envelope.ts";
+import { causedBy, type Envelope, type EnvelopeFields, TYPE_OF_EMPTY_KEY } from "../message/envelope.ts";
 import type { OutgoingHeaders } from "../message/header_value.ts";
 import type { Codec } from "../ports/codec.ts";
 import type { PublishInterceptor } from "./interceptor.ts";
 
 /** What every message of a publisher has in common. */
 export interface PublisherOptions<T = unknown> {
-  /** @default {the connection's} */
+  /** How payloads become bytes: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
   /** Logical type. @default {the routing key} */
   readonly type?: string;
@@ -45,7 +45,9 @@ export interface BatchOptions {
   readonly priority?: number;
   /** The message is dropped (or dead-lettered) when it waits longer in a queue, whole milliseconds. */
   readonly expirationMs?: number;
+  /** Overrides the publisher's. */
   readonly persistent?: boolean;
+  /** Overrides the publisher's. */
   readonly mandatory?: boolean;
   /** AMQP `reply-to`. */
   readonly replyTo?: string;
@@ -77,19 +79,25 @@ export function assertPublisherOptions({ version }: PublisherOptions): void {
   }
 }
 
+/** The logical type of a message; empty is not set. */
+export function typeOf(routingKey: string, publisher: PublisherOptions, { type }: BatchOptions): string {
+  return type || publisher.type || routingKey || TYPE_OF_EMPTY_KEY;
+}
+
 /** The envelope fields that a publisher's and a message's options decide; the message's win. */
 export function envelopeFields(
-  routingKey: string,
+  { routingKey, origin }: { readonly routingKey: string; readonly origin: string },
   publisher: PublisherOptions,
   message: SendOptions,
 ): EnvelopeFields {
   const cause = message.causedBy === undefined ? undefined : causedBy(message.causedBy.envelope);
   return {
     id: message.messageId,
-    type: message.type ?? publisher.type ?? routingKey,
+    type: typeOf(routingKey, publisher, message),
     version: publisher.version,
-    correlationId: message.correlationId ?? cause?.correlationId,
+    correlationId: message.correlationId || cause?.correlationId,
     causationId: cause?.causationId,
+    origin,
     claim: message.claim,
   };
 }

@@ -26,7 +26,7 @@ export class Recorder {
   metric<Name extends MetricName>(name: Name, value: number, labels: LabelsOf<Name>): void {
     if (this.#sink?.metric === undefined) return;
     try {
-      this.#sink.metric({ name, kind: METRICS[name].kind, value, labels });
+      ignoreRejection(this.#sink.metric({ name, kind: METRICS[name].kind, value, labels }));
     } catch {
       // A sink's fault must never cost a message.
     }
@@ -36,7 +36,7 @@ export class Recorder {
   log(level: LogRecord["level"], event: string, fields: LogRecord["fields"]): void {
     if (this.#sink?.log === undefined) return;
     try {
-      this.#sink.log({ level, event, fields });
+      ignoreRejection(this.#sink.log({ level, event, fields }));
     } catch {
       // As above.
     }
@@ -46,4 +46,9 @@ export class Recorder {
   typeLabel(type: string): string {
     return this.#types.of(type);
   }
+}
+
+/** A sink that is an async function after all: unheard, its rejection would end the process. */
+function ignoreRejection(returned: unknown): void {
+  if (returned instanceof Promise) returned.catch(() => {});
 }
