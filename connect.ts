@@ -4,12 +4,22 @@
  * @module
  */
 
-import { amqpBroker } from "./adapters/amqp/broker.ts";
-import type { AmqpOptions } from "./adapters/amqp/options.ts";
+import { amqpBroker, type AmqpOptions } from "./adapters/amqp/mod.ts";
 import { asyncScope } from "./adapters/async_hooks/mod.ts";
 import { type Connection, openConnection } from "./src/connection.ts";
 import type { ConnectOptions } from "./src/connect_options.ts";
 import type { Broker } from "./src/ports/broker.ts";
+
+export { amqpBroker } from "./adapters/amqp/mod.ts";
+export type {
+  AmqpCredentials,
+  AmqpOptions,
+  AmqpTlsOptions,
+  CredentialsSource,
+  Mechanism,
+  Pem,
+  ReconnectOptions,
+} from "./adapters/amqp/mod.ts";
 
 /** Options of {@linkcode connect} with a URL: those of every connection, and those of AMQP. */
 export type AmqpConnectOptions = ConnectOptions & AmqpOptions;

@@ -5,17 +5,20 @@
  */
 
 // Connect
-export { connect } from "./connect.ts";
-export type { AmqpConnectOptions } from "./connect.ts";
+export { amqpBroker, connect } from "./connect.ts";
+export type {
+  AmqpConnectOptions,
+  AmqpCredentials,
+  AmqpOptions,
+  AmqpTlsOptions,
+  CredentialsSource,
+  Mechanism,
+  Pem,
+  ReconnectOptions,
+} from "./connect.ts";
 export { Connection } from "./src/connection.ts";
 export type { ConnectOptions } from "./src/connect_options.ts";
 export type { DrainOptions, DrainReport } from "./src/consume/drain.ts";
-
-export { amqpBroker } from "./adapters/amqp/broker.ts";
-export type { AmqpOptions, ReconnectOptions } from "./adapters/amqp/options.ts";
-export type { CredentialsSource, Mechanism } from "./adapters/amqp/credentials.ts";
-export type { AmqpCredentials } from "./adapters/amqp/url.ts";
-export type { AmqpTlsOptions, Pem } from "./adapters/amqp/tls.ts";
 
 // Topology and retries
 export { Topology, topology } from "./src/topology/topology.ts";

@@ -94,14 +94,17 @@ function adapterMayUse(adapter: string, target: string): boolean {
   return (layerOf(target) ?? Infinity) <= ADAPTER_LAYER_LIMIT || ADAPTERS_MAY_ALSO_USE.includes(target);
 }
 
-/** Of the files at the root only `connect.ts` joins `src` with an adapter, and that adapter is `amqp`. */
+/** What `connect.ts` brings to the library: the AMQP client, and the platform's way to follow a handler. */
+const BROUGHT = ["adapters/amqp/", "adapters/async_hooks/"] as const;
+
+/** Of the files at the root only `connect.ts` joins `src` with adapters, and with those two. */
 export function entryImports(source: Source): string[] {
   return source.imports.flatMap(({ specifier, reexports }) => {
     const target = targetOf(source, specifier);
     if (target === undefined) return [`${source.path}: An entry point imports nothing from outside: ${specifier}`];
     if (target.startsWith("src/internal/") && reexports) return [`${source.path}: '${target}' is never exported`];
     if (target.startsWith("src/") || !target.includes("/")) return [];
-    if (source.path === "connect.ts" && target.startsWith("adapters/amqp/")) return [];
+    if (source.path === "connect.ts" && BROUGHT.some((folder) => target.startsWith(folder))) return [];
     return [`${source.path}: Only 'connect.ts' imports an adapter: ${target}`];
   });
 }
