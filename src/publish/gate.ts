@@ -32,6 +32,8 @@ export const ON_BEHALF_LANE = 0;
 /** Lanes for applications: publishers are spread over them, each stays on one. */
 const APPLICATION_LANES = 4;
 
+const CLOSED: PublishReceipt = { outcome: "paused", reason: "the connection is closed" };
+
 /** One connection's gate. */
 export class PublishGate {
   /** How many publishes of one publisher can be out at once: more only wait here. */
@@ -74,14 +76,14 @@ export class PublishGate {
    * as `unknown`.
    */
   publish(outbound: Outbound, lane: number, signal?: AbortSignal): Promise<PublishReceipt> {
-    const declined = this.#declined();
+    const declined = this.#isClosing ? CLOSED : this.#declined();
     if (declined !== undefined) return Promise.resolve(declined);
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#permits.tryTake(lane)) return this.#write(outbound, lane, signal);
     return this.#publishWhenPermitted(outbound, lane, signal);
   }
 
-  /** Declines what comes from now on, and resolves when nothing waits for an answer any more. */
+  /** Declines what comes from now on, and resolves when nothing that came before waits for a permit or an answer any more. */
   async drain(budget: AbortSignal): Promise<void> {
     this.#isClosing = true;
     while (this.outstanding > 0 && !budget.aborted) {
@@ -162,7 +164,7 @@ export class PublishGate {
 
   #declined(): PublishReceipt | undefined {
     const { status, blockedReason } = this.#broker.state;
-    if (status === "closed" || this.#isClosing) return { outcome: "paused", reason: "the connection is closed" };
+    if (status === "closed") return CLOSED;
     if (status === "recovering") return { outcome: "paused", reason: "the connection is lost and being recovered" };
     if (blockedReason === undefined) return undefined;
     return { outcome: "paused", reason: `the broker has blocked this connection: ${blockedReason}` };

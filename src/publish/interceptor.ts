@@ -54,7 +54,7 @@ export function intercept(
   const step = async (index: number, current: PublishContext): Promise<Outbound> => {
     const interceptor = interceptors[index];
     if (interceptor === undefined) return await last(current);
-    return assertOutbound(await interceptor(readOnly(current), (changed) => step(index + 1, changed)));
+    return assertOutbound(await interceptor(readOnly(current), (changed) => heard(step(index + 1, changed))));
   };
   return step(0, context);
 }
@@ -66,6 +66,12 @@ function readOnly(context: PublishContext): PublishContext {
     envelope: Object.freeze({ ...context.envelope }),
     headers: Object.freeze({ ...context.headers }),
   });
+}
+
+/** An interceptor that does not wait for what it began must not end the process. */
+function heard<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => {});
+  return result;
 }
 
 function assertOutbound(outbound: Outbound): Outbound {

@@ -36,19 +36,20 @@ export function prepareEncoded(
 }
 
 function encode(context: PublishContext, codec: Codec): Outbound | Promise<Outbound> {
-  let encoded: EncodedPayload | Promise<EncodedPayload>;
+  let encoded: EncodedPayload;
   try {
-    encoded = codec.encode(context.payload);
+    const made = codec.encode(context.payload);
+    if ("then" in made) {
+      return made.then(
+        (done) => assemble(context, done, codec.contentType),
+        (error) => Promise.reject(encodeError(error)),
+      );
+    }
+    encoded = made;
   } catch (error) {
     throw encodeError(error);
   }
-  if (!("then" in encoded)) return assemble(context, encoded, codec.contentType);
-  return encoded.then(
-    (done) => assemble(context, done, codec.contentType),
-    (error) => {
-      throw encodeError(error);
-    },
-  );
+  return assemble(context, encoded, codec.contentType);
 }
 
 /** What a codec throws is a fault of the payload, unless the codec says that what it depends on is away. */
@@ -60,10 +61,11 @@ function encodeError(error: unknown): unknown {
 
 function assemble(context: PublishContext, encoded: EncodedPayload, ownContentType: string): Outbound {
   const { envelope, exchange, routingKey } = context;
-  const { body, contentType = ownContentType } = encoded;
+  const body: unknown = encoded?.body;
   if (!(body instanceof Uint8Array)) {
     throw new EncodeError(`Cannot encode the payload: the body must be a Uint8Array, found ${typeof body}`);
   }
+  const { contentType = ownContentType } = encoded;
   const written = writableHeaders(joinHeaders(context.headers, encoded.headers));
   if ("problem" in written) throw refusal(context, written.problem);
   const problem = problemOfContext(context) ?? tooLong("the content type", contentType);
