@@ -102,8 +102,10 @@ export class MemoryConnection implements BrokerConnection {
 
   checkQueue(name: string): Promise<QueueState> {
     return this.#ask(`check queue "${name}"`, () => {
-      if (this.#broker.findQueue(name) === undefined) return { status: "absent" };
-      const { messages, consumers } = this.#broker.queue(name, this);
+      const queue = this.#broker.findQueue(name);
+      if (queue === undefined) return { status: "absent" };
+      // How much is in somebody else's own queue is not told.
+      const { messages, consumers } = queue.isOpenTo(this) ? queue : { messages: 0, consumers: 0 };
       return { status: "present", messages, consumers };
     });
   }
@@ -209,7 +211,7 @@ export class MemoryConnection implements BrokerConnection {
       return { status: "declared" };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return { status: error.code === 406 ? "differs" : "refused", reason: error.message };
+      return { status: error.isDifference ? "differs" : "refused", reason: error.message };
     }
   }
 

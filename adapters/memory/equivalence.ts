@@ -6,32 +6,56 @@
 
 import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
 import type { ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
-import { sameValue } from "./headers_match.ts";
-import { lockedQueue, preconditionFailed, type Refusal } from "./refusals.ts";
+import { inequivalent, lockedQueue, type Refusal } from "./refusals.ts";
+import { isSameValue } from "./wire_equality.ts";
+import { kindOf } from "./wire_kind.ts";
 
 /** A specification whose arguments have crossed the wire. */
 export type Declared<Spec> = Omit<Spec, "arguments"> & { readonly arguments: WireTable };
 
 /** In the order the broker looks at them: it names the first that differs. */
-const QUEUE_ARGUMENTS: readonly string[] = [
+const CLASSIC_ARGUMENTS: readonly string[] = [
   "x-expires",
   "x-message-ttl",
   "x-dead-letter-exchange",
   "x-dead-letter-routing-key",
   "x-max-length",
   "x-max-length-bytes",
-  "x-delivery-limit",
+  "x-max-priority",
   "x-overflow",
+  "x-queue-mode",
+  "x-queue-version",
+  "x-single-active-consumer",
   "x-queue-type",
+  "x-queue-master-locator",
+];
+
+/** As {@linkcode CLASSIC_ARGUMENTS}. */
+const QUORUM_ARGUMENTS: readonly string[] = [
+  "x-dead-letter-exchange",
+  "x-dead-letter-routing-key",
+  "x-dead-letter-strategy",
+  "x-expires",
+  "x-max-length",
+  "x-max-length-bytes",
+  "x-max-in-memory-length",
+  "x-overflow",
+  "x-single-active-consumer",
+  "x-queue-type",
+  "x-quorum-initial-group-size",
+  "x-delivery-limit",
+  "x-message-ttl",
+  "x-queue-leader-locator",
 ];
 
 /** Why a queue that exists cannot be declared so; undefined when it can. */
 export function queueDifference(there: Declared<QueueSpec>, asked: Declared<QueueSpec>): Refusal | undefined {
   if (there.exclusive !== asked.exclusive) return lockedQueue(there.name);
+  const names = argument(there.arguments, "x-queue-type") === "quorum" ? QUORUM_ARGUMENTS : CLASSIC_ARGUMENTS;
   return difference(`queue '${there.name}'`, [
     ["durable", there.durable, asked.durable],
     ["auto_delete", there.autoDelete, asked.autoDelete],
-    ...QUEUE_ARGUMENTS.map((name) => [name, argument(there.arguments, name), argument(asked.arguments, name)] as const),
+    ...names.map((name) => [name, argument(there.arguments, name), argument(asked.arguments, name)] as const),
   ]);
 }
 
@@ -49,13 +73,18 @@ export function exchangeDifference(there: Declared<ExchangeSpec>, asked: Declare
 type Comparison = readonly [name: string, there: WireValue | undefined, asked: WireValue | undefined];
 
 function difference(what: string, comparisons: readonly Comparison[]): Refusal | undefined {
-  const found = comparisons.find(([, there, asked]) => !sameValue(there, asked));
+  const found = comparisons.find(([, there, asked]) => !isSameArgument(there, asked));
   if (found === undefined) return undefined;
   const [name, there, asked] = found;
   const words = there === undefined || asked === undefined
     ? `received ${withKind(asked)} but current is ${withKind(there)}`
     : `received '${asked}' but current is '${there}'`;
-  return preconditionFailed(`inequivalent arg '${name}' for ${what} in vhost '/': ${words}`);
+  return inequivalent(`inequivalent arg '${name}' for ${what} in vhost '/': ${words}`);
+}
+
+/** Integers of all widths are one kind; nothing else of another kind is the same. */
+function isSameArgument(there: WireValue | undefined, asked: WireValue | undefined): boolean {
+  return typeof there === typeof asked && isSameValue(there, asked);
 }
 
 /** Classic is what a queue without a type is. */
@@ -66,16 +95,4 @@ function argument(args: WireTable, name: string): WireValue | undefined {
 
 function withKind(value: WireValue | undefined): string {
   return value === undefined ? "none" : `the value '${value}' of type '${kindOf(value)}'`;
-}
-
-/** The broker's name for the kind of an argument. */
-export function kindOf(value: WireValue): string {
-  if (typeof value === "number") return value === (value | 0) ? "signedint" : "long";
-  if (typeof value === "bigint") return "long";
-  if (typeof value === "string") return "longstr";
-  if (typeof value === "boolean") return "bool";
-  if (value === null) return "void";
-  if (Array.isArray(value)) return "array";
-  if (value instanceof Date) return "timestamp";
-  return value instanceof Uint8Array ? "binary" : "table";
 }

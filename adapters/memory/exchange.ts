@@ -7,10 +7,11 @@
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { ExchangeSpec } from "../../src/topology/specs.ts";
 import type { Declared } from "./equivalence.ts";
-import { matchesHeaders, sameValue } from "./headers_match.ts";
+import { matchesHeaders } from "./headers_match.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { matchesTopic } from "./topic_match.ts";
+import { isSameValue } from "./wire_equality.ts";
 
 /** A queue bound to an exchange. */
 export interface Binding {
@@ -43,7 +44,7 @@ export class MemoryExchange {
   bind(binding: Binding): void {
     const isThere = this.#bindings.some((one) =>
       one.queue === binding.queue && one.routingKey === binding.routingKey &&
-      sameValue(one.arguments, binding.arguments)
+      isSameValue(one.arguments, binding.arguments)
     );
     if (!isThere) this.#bindings.push(binding);
     this.#ways.clear();

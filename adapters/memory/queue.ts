@@ -68,6 +68,11 @@ export class MemoryQueue implements ConsumedQueue {
     return this.#consumers.size;
   }
 
+  /** Whether a connection may use it: an exclusive queue is its owner's alone. */
+  isOpenTo(user: object): boolean {
+    return this.owner === undefined || this.owner === user;
+  }
+
   /** What waits, head first. */
   waiting(): readonly QueueEntry[] {
     return this.#ready.toArray();
@@ -75,7 +80,7 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** Takes a message in; false when it is full and told to refuse. */
   publish(message: StoredMessage): boolean {
-    if (this.settings.overflow !== "drop-head" && this.#isOver(1, message.body.byteLength)) {
+    if (this.#refuses(message)) {
       if (this.settings.overflow === "reject-publish-dlx") this.#host.bury(message, this, "maxlen");
       return false;
     }
@@ -215,9 +220,16 @@ export class MemoryQueue implements ConsumedQueue {
   }
 
   #dropOverflow(): void {
+    if (this.settings.overflow !== "drop-head") return;
     while (this.#isOver(0, 0) && this.#ready.size > 0) {
       this.#host.bury((this.#shift() as QueueEntry).message, this, "maxlen");
     }
+  }
+
+  /** A classic queue refuses what would go beyond its length, a quorum queue what comes when it is beyond it. */
+  #refuses({ body }: StoredMessage): boolean {
+    if (this.settings.overflow === "drop-head") return false;
+    return this.isQuorum ? this.#isOver(0, 0) : this.#isOver(1, body.byteLength);
   }
 
   #isOver(more: number, moreBytes: number): boolean {

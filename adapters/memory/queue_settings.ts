@@ -6,8 +6,9 @@
 
 import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
 import type { QueueSpec } from "../../src/topology/specs.ts";
-import { type Declared, kindOf } from "./equivalence.ts";
+import type { Declared } from "./equivalence.ts";
 import { notImplemented, preconditionFailed, type Refusal } from "./refusals.ts";
+import { kindOf } from "./wire_kind.ts";
 
 /** What becomes of a message that finds its queue full. */
 export type Overflow = "drop-head" | "reject-publish" | "reject-publish-dlx";

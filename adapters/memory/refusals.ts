@@ -9,10 +9,13 @@
 export class Refusal extends Error {
   /** AMQP reply code: 403, 404, 405, 406 or 540. */
   readonly code: number;
+  /** Whether it is there, only otherwise. */
+  readonly isDifference: boolean;
 
-  constructor(code: number, text: string) {
+  constructor(code: number, text: string, isDifference = false) {
     super(text);
     this.code = code;
+    this.isDifference = isDifference;
   }
 }
 
@@ -40,9 +43,14 @@ export function accessRefused(words: string): Refusal {
   return new Refusal(403, `ACCESS_REFUSED - ${words}`);
 }
 
-/** What is asked contradicts what is there, or itself. */
+/** What is asked makes no sense. */
 export function preconditionFailed(words: string): Refusal {
   return new Refusal(406, `PRECONDITION_FAILED - ${words}`);
+}
+
+/** What is asked is there with other properties. */
+export function inequivalent(words: string): Refusal {
+  return new Refusal(406, `PRECONDITION_FAILED - ${words}`, true);
 }
 
 /** RabbitMQ has it, the memory broker has not. */

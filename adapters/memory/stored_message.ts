@@ -4,10 +4,13 @@
  * @module
  */
 
+import { randomUuid } from "../../src/clock.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type { ReceivedMessage, ReceivedProperties } from "../../src/message/received.ts";
-import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
-import { tableAfterHop } from "./wire_hop.ts";
+import type { WireTable } from "../../src/message/wire_value.ts";
+import { preconditionFailed } from "./refusals.ts";
+import { fitsShortText, tableAfterHop } from "./wire_hop.ts";
+import { kindOf } from "./wire_kind.ts";
 
 /** One message; shared between the queues it was routed to, and never changed. */
 export interface StoredMessage {
@@ -33,11 +36,11 @@ export interface RecordedMessage {
   readonly body: Uint8Array;
 }
 
-/** The properties an outbound message has on the wire; an empty text is the same as none. */
+/** The properties an outbound message has on the wire: an empty text is the same as none, and no message is without an id. */
 export function propertiesOf(outbound: Outbound): ReceivedProperties {
   return {
     contentType: outbound.contentType || undefined,
-    messageId: outbound.messageId || undefined,
+    messageId: usableId(outbound.messageId) ?? randomUuid(),
     replyTo: outbound.replyTo || undefined,
     deliveryMode: outbound.persistent ? 2 : 1,
     priority: outbound.priority,
@@ -45,10 +48,15 @@ export function propertiesOf(outbound: Outbound): ReceivedProperties {
   };
 }
 
+function usableId(id: string | undefined): string | undefined {
+  return id !== undefined && id !== "" && fitsShortText(id) ? id : undefined;
+}
+
 /**
  * Takes a message in. Its `BCC` header has done its work then and is gone (contract core 1.2).
  *
  * @throws {UnwritableHeaderError} a header value no AMQP kind holds
+ * @throws {Refusal} a `CC` or `BCC` header that is no list
  */
 export function storedMessage(
   { exchange, routingKey, properties = {}, headers = {}, body }: RecordedMessage,
@@ -81,9 +89,10 @@ export function receivedMessage(
   };
 }
 
-/** The routing keys a `CC` or `BCC` header adds; what is no text in it adds none. */
+/** The routing keys a `CC` or `BCC` header adds; what is no text in it adds none. Throws the broker's refusal of another kind. */
 export function keysIn(headers: WireTable, name: "CC" | "BCC"): readonly string[] {
   if (!Object.hasOwn(headers, name)) return [];
-  const value: WireValue | undefined = headers[name];
-  return Array.isArray(value) ? value.filter((key) => typeof key === "string") : [];
+  const value = headers[name] ?? null;
+  if (Array.isArray(value)) return value.filter((key) => typeof key === "string");
+  throw preconditionFailed(`invalid message: {unacceptable_type_in_header,"${name}",${kindOf(value)}}`);
 }

@@ -13,10 +13,10 @@ import { deadLettered } from "./dead_letter.ts";
 import { type DeathReason, isDeathCycle } from "./death_history.ts";
 import { type Declared, exchangeDifference, queueDifference } from "./equivalence.ts";
 import { MemoryExchange } from "./exchange.ts";
-import { xMatchProblem } from "./headers_match.ts";
+import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
 import { MemoryQueue, type QueueHost } from "./queue.ts";
-import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed } from "./refusals.ts";
+import { accessRefused, lockedQueue, noExchange, noQueue } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
@@ -75,15 +75,14 @@ export class VirtualHost implements QueueHost {
   }
 
   hasExchange(name: string): boolean {
-    if (name === "") throw accessRefused("operation not permitted on the default exchange");
-    return this.#exchanges.has(name);
+    return name === "" || this.#exchanges.has(name);
   }
 
   /** A queue, for a connection that may use it. */
   queue(name: string, user: object): MemoryQueue {
     const queue = this.#queues.get(name);
     if (queue === undefined) throw noQueue(name);
-    if (queue.owner !== undefined && queue.owner !== user) throw lockedQueue(name);
+    if (!queue.isOpenTo(user)) throw lockedQueue(name);
     return queue;
   }
 
@@ -119,8 +118,8 @@ export class VirtualHost implements QueueHost {
     const queue = this.queue(spec.queue, user);
     const exchange = this.#exchanges.get(spec.exchange);
     if (exchange === undefined) throw noExchange(spec.exchange);
-    const problem = exchange.spec.type === "headers" ? xMatchProblem(args) : undefined;
-    if (problem !== undefined) throw preconditionFailed(problem);
+    const refusal = exchange.spec.type === "headers" ? xMatchRefusal(args) : undefined;
+    if (refusal !== undefined) throw refusal;
     exchange.bind({ queue, routingKey: spec.routingKey, arguments: args });
   }
 

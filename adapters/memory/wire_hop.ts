@@ -4,7 +4,7 @@
  * @module
  */
 
-import { strictUtf8 } from "../../src/internal/bytes.ts";
+import { strictUtf8, utf8Length } from "../../src/internal/bytes.ts";
 import {
   setEntry,
   WireDecimal,
@@ -22,28 +22,37 @@ export class UnwritableHeaderError extends Error {}
 /**
  * A table as the far side reads it; a copy down to the last byte.
  *
- * @throws {UnwritableHeaderError} a number that is not finite, an integer of more than 64 bits
+ * @throws {UnwritableHeaderError} a name of more than 255 bytes, a value no AMQP kind holds
  */
 export function tableAfterHop(table: WireTable): WireTable {
   const arrived: Record<string, WireValue> = {};
-  for (const name in table) {
-    if (Object.hasOwn(table, name)) setEntry(arrived, name, valueAfterHop(table[name] as WireValue, name));
+  for (const name of Object.keys(table)) {
+    if (!fitsShortText(name)) throw unwritable(name, "has a name of more than 255 bytes");
+    setEntry(arrived, name, valueAfterHop(table[name] as WireValue, name));
   }
   return arrived;
+}
+
+/** Whether text is whole and fits the 255 bytes of a short string. */
+export function fitsShortText(text: string): boolean {
+  return text.isWellFormed() && (text.length <= 85 || utf8Length(text) <= 255);
 }
 
 function valueAfterHop(value: WireValue, name: string): WireValue {
   switch (typeof value) {
     case "string":
-      return value.isWellFormed() ? value : value.toWellFormed();
+      if (!value.isWellFormed()) throw unwritable(name, "holds half a surrogate pair");
+      return value;
     case "number":
       return numberAfterHop(value, name);
     case "bigint":
       return integerAfterHop(value, name);
     case "boolean":
       return value;
-    default:
+    case "object":
       return value === null ? null : objectAfterHop(value, name);
+    default:
+      throw unwritable(name, `is ${typeof value}, which no AMQP kind holds`);
   }
 }
 
@@ -62,17 +71,28 @@ function integerAfterHop(value: bigint, name: string): number | bigint {
 
 function objectAfterHop(value: Exclude<WireValue, string | number | bigint | boolean | null>, name: string): WireValue {
   if (value instanceof Uint8Array) return new Uint8Array(value);
-  if (value instanceof Date) return new Date(Math.floor(value.getTime() / 1_000) * 1_000);
+  if (value instanceof Date) return dateAfterHop(value, name);
   if (value instanceof WireDouble) {
     if (!Number.isFinite(value.value)) throw unwritable(name, `is ${value.value}, which no AMQP kind holds`);
     return value;
   }
-  if (value instanceof WireDecimal) return value;
+  if (value instanceof WireDecimal) return decimalAfterHop(value, name);
   if (value instanceof WireUnsigned) return unsignedAfterHop(value, name);
   if (value instanceof WireTimestamp) return timestampAfterHop(value.seconds);
   if (value instanceof WireText) return strictUtf8(value.bytes) ?? new WireText(new Uint8Array(value.bytes));
   if (Array.isArray(value)) return value.map((item: WireValue) => valueAfterHop(item, name));
   return tableAfterHop(value as WireTable);
+}
+
+function dateAfterHop(value: Date, name: string): Date {
+  if (Number.isNaN(value.getTime())) throw unwritable(name, "is an invalid Date");
+  return new Date(Math.floor(value.getTime() / 1_000) * 1_000);
+}
+
+function decimalAfterHop(value: WireDecimal, name: string): WireDecimal {
+  const { scale, unscaled } = value;
+  if (scale === (scale & 255) && unscaled === (unscaled | 0)) return value;
+  throw unwritable(name, "is a decimal that does not fit 8 bits of scale and 32 bits of digits");
 }
 
 function unsignedAfterHop({ value }: WireUnsigned, name: string): WireValue {
@@ -86,5 +106,5 @@ function timestampAfterHop(seconds: bigint): WireValue {
 }
 
 function unwritable(name: string, problem: string): UnwritableHeaderError {
-  return new UnwritableHeaderError(`Cannot write header ${JSON.stringify(name)}: it ${problem}`);
+  return new UnwritableHeaderError(`Cannot write header ${JSON.stringify(name.slice(0, 40))}: it ${problem}`);
 }

@@ -1,0 +1,89 @@
+/**
+ * What a broker behind the port must do, as RabbitMQ does it: `node:test` cases to run against an adapter.
+ *
+ * @module
+ */
+
+import { describe, it } from "node:test";
+import { consuming } from "./broker/consuming.ts";
+import { deadLetters } from "./broker/dead_letters.ts";
+import { declaring } from "./broker/declaring.ts";
+import { expiring } from "./broker/expiring.ts";
+import { ladder } from "./broker/ladder.ts";
+import { blocking, lifecycle } from "./broker/lifecycle.ts";
+import { overflowing } from "./broker/overflowing.ts";
+import { publishing } from "./broker/publishing.ts";
+import { routing } from "./broker/routing.ts";
+import { settling } from "./broker/settling.ts";
+import { wireValues } from "./broker/wire_values.ts";
+import { type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
+
+/** Options of {@linkcode brokerContract}. */
+export interface BrokerContractOptions {
+  /** Why the cases are skipped; `false` runs them. @default {false} */
+  readonly skip?: string | false;
+  /** Whether `open` gives a broker that can be blocked: runs the cases about that as well. @default {false} */
+  readonly canBlock?: boolean;
+}
+
+/** Groups of cases, by what they are about. */
+const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
+  "a connection": lifecycle,
+  "publishing": publishing,
+  "routing": routing,
+  "the wire": wireValues,
+  "consuming": consuming,
+  "settling": settling,
+  "time to live": expiring,
+  "length limits": overflowing,
+  "dead-lettering": deadLetters,
+  "declaring": declaring,
+  "the library's own queues": ladder,
+};
+
+/** No case waits for anything longer than this, on the slowest broker. */
+const CASE_TIMEOUT_MS = 60_000;
+
+/**
+ * Registers the cases that say what a broker behind the port must do.
+ *
+ * Every case opens the broker anew, declares under names of its own, and removes them: a shared broker is left as it was found.
+ *
+ * @example
+ * ```ts ignore
+ * import { brokerContract } from "@acemq/amqp/contracts";
+ * import { memoryBroker, virtualClock } from "@acemq/amqp/memory";
+ *
+ * brokerContract("memory", async () => {
+ *   const clock = virtualClock();
+ *   return { broker: memoryBroker({ clock }), clock, pass: (ms) => clock.advance(ms) };
+ * });
+ * ```
+ *
+ * @param name what the cases are listed under
+ */
+export function brokerContract(
+  name: string,
+  open: () => Promise<BrokerUnderTest>,
+  { skip = false, canBlock = false }: BrokerContractOptions = {},
+): void {
+  const groups = canBlock ? { ...GROUPS, "a blocked broker": blocking } : GROUPS;
+  describe(`The broker contract on ${name}`, () => {
+    for (const [about, cases] of Object.entries(groups)) {
+      describe(about, () =>
+        cases((title, body) => {
+          it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
+        }));
+    }
+  });
+}
+
+async function runCase(open: () => Promise<BrokerUnderTest>, body: (world: World) => Promise<void>): Promise<void> {
+  const world = new World(await open());
+  try {
+    await world.start();
+    await body(world);
+  } finally {
+    await world.end();
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Consuming: who gets which message, how many at once, and what happens when a consumer or its queue goes away.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { TopologyError } from "../../../src/errors.ts";
+import type { Scenario } from "./world.ts";
+
+/** The cases about consuming. */
+export function consuming(scenario: Scenario): void {
+  scenario("hands out what waits, then what comes, in order", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2");
+    const { bodies, subscription } = await world.read(queue);
+    assert.equal(subscription.live, true);
+    await world.fill(queue, "3", "4");
+    await world.until("four messages", () => bodies().length === 4);
+    assert.deepEqual(bodies(), ["1", "2", "3", "4"]);
+  });
+
+  scenario("hands out no more than the prefetch until something is settled", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2", "3", "4", "5");
+    const { bodies, deliveries } = await world.read(queue, { prefetch: 2 });
+    await world.depth(queue, 3);
+    await world.until("two messages", () => bodies().length === 2);
+    deliveries[0]?.settle("ack");
+    await world.until("a third message", () => bodies().length === 3);
+    await world.depth(queue, 2);
+    assert.deepEqual(bodies(), ["1", "2", "3"]);
+  });
+
+  scenario("hands out everything when the prefetch is 0", async (world) => {
+    const queue = await world.queue("q");
+    await Promise.all(Array.from({ length: 200 }, () => world.publish(queue)));
+    const { deliveries } = await world.read(queue, { prefetch: 0 });
+    await world.until("all messages", () => deliveries.length === 200);
+  });
+
+  scenario("takes a larger prefetch while it runs", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2", "3", "4");
+    const { bodies, subscription } = await world.read(queue, { prefetch: 1 });
+    await world.until("one message", () => bodies().length === 1);
+    await subscription.setPrefetch(3);
+    await world.until("three messages", () => bodies().length >= 3);
+    assert.deepEqual(bodies().slice(0, 3), ["1", "2", "3"]);
+  });
+
+  scenario(
+    "takes a smaller prefetch while it runs: what was in hand does not make room for more than that",
+    async (world) => {
+      const queue = await world.queue("q");
+      const { bodies, deliveries, subscription } = await world.read(queue, { prefetch: 3 });
+      await world.fill(queue, "1", "2", "3", "4", "5", "6");
+      await world.until("three messages", () => bodies().length === 3);
+      await subscription.setPrefetch(1);
+      for (const delivery of deliveries.slice(0, 3)) delivery.settle("ack");
+      await world.until("one message more", () => bodies().length === 4);
+      await world.depth(queue, 2);
+      assert.deepEqual(bodies(), ["1", "2", "3", "4"]);
+    },
+  );
+
+  scenario("takes turns between the consumers of a queue", async (world) => {
+    const queue = await world.queue("q");
+    const readers = [await world.read(queue), await world.read(queue), await world.read(queue)];
+    for (const body of ["1", "2", "3", "4", "5", "6"]) await world.fill(queue, body);
+    await world.until("six messages", () => readers.flatMap(({ bodies }) => bodies()).length === 6);
+    const shares = readers.map(({ bodies }) => bodies().join());
+    assert.deepEqual(shares.toSorted(), ["1,4", "2,5", "3,6"]);
+  });
+
+  scenario("passes over a consumer that has its prefetch in hand", async (world) => {
+    const queue = await world.queue("q");
+    const busy = await world.read(queue, { prefetch: 1 });
+    await world.fill(queue, "1");
+    await world.until("a busy consumer", () => busy.bodies().length === 1);
+    const free = await world.read(queue, { prefetch: 10 });
+    await world.fill(queue, "2", "3", "4");
+    await world.until("three messages", () => free.bodies().length === 3);
+    assert.deepEqual([busy.bodies(), free.bodies()], [["1"], ["2", "3", "4"]]);
+  });
+
+  scenario("hands out nothing after a cancel, and still takes what was handed out", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1");
+    const { bodies, deliveries, subscription } = await world.read(queue);
+    await world.until("a message", () => deliveries[0]);
+    await subscription.cancel();
+    assert.equal(subscription.live, false);
+    await world.fill(queue, "2");
+    await world.depth(queue, 1);
+    assert.equal(deliveries[0]?.settle("ack"), "sent");
+    await subscription.close();
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    await world.depth(queue, 0);
+    assert.deepEqual(bodies(), ["1"]);
+  });
+
+  for (const type of ["classic", "quorum"]) {
+    scenario(
+      `gives a ${type} queue back what a closed subscription held, in order and marked as redelivered`,
+      async (world) => {
+        const queue = await world.queue("q", { "x-queue-type": type });
+        await world.fill(queue, "1", "2", "3", "4", "5");
+        const { deliveries, subscription } = await world.read(queue, { prefetch: 4 });
+        await world.until("four messages", () => deliveries.length === 4);
+        await subscription.cancel();
+        deliveries[1]?.settle("ack");
+        await subscription.close();
+        await world.depth(queue, 4);
+        const back = [
+          await world.hold(queue),
+          await world.hold(queue),
+          await world.hold(queue),
+          await world.hold(queue),
+        ];
+        assert.deepEqual(back.map(({ message }) => message.redelivered), [true, true, true, false]);
+        assert.deepEqual(back.map(({ message }) => new TextDecoder().decode(message.body)), ["1", "3", "4", "5"]);
+        assert.equal(deliveries[0]?.settle("ack"), "stale");
+      },
+    );
+  }
+
+  scenario("gives back what a closed connection held, pulled messages as well", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2");
+    const { mq } = await world.connect();
+    const pulled = await world.until("a message", () => mq.pull(queue));
+    const { deliveries } = await world.read(queue, { by: mq });
+    await world.until("the other message", () => deliveries.length === 1);
+    await mq.close();
+    await world.depth(queue, 2);
+    assert.deepEqual([pulled.settle("ack"), deliveries[0]?.settle("discard")], ["stale", "stale"]);
+    assert.deepEqual(await world.bodies(queue, 2), ["1", "2"]);
+  });
+
+  scenario("refuses a subscription to a queue that does not exist, and goes on", async (world) => {
+    const queue = world.name("none");
+    await assert.rejects(world.read(queue), (error) => {
+      assert.ok(error instanceof TopologyError);
+      assert.equal(error.code, "ACEMQ_TOPOLOGY_MISSING");
+      assert.match(error.message, new RegExp(`NOT_FOUND - no queue '${queue}'`));
+      return true;
+    });
+    await world.fill(await world.queue("q"), "still here");
+  });
+
+  scenario("tells a consumer that its queue was deleted, and goes on when the queue is back", async (world) => {
+    const queue = await world.queue("q");
+    const { mq, events } = await world.connect();
+    const { deliveries, losses, recoveries, subscription } = await world.read(queue, { by: mq });
+    await world.fill(queue, "1");
+    await world.until("a message", () => deliveries.length === 1);
+    await world.mq.deleteQueue(queue);
+    await world.until("a loss", () => losses.length === 1);
+    assert.equal(subscription.live, false);
+    assert.equal(deliveries[0]?.settle("ack"), "stale");
+    await world.declareQueue(queue);
+    await world.until("a recovery", () => recoveries() === 1);
+    assert.equal(subscription.live, true);
+    await world.fill(queue, "2");
+    await world.until("a message on the new queue", () => deliveries.length === 2);
+    assert.equal(deliveries[1]?.settle("ack"), "sent");
+    assert.deepEqual(losses.length, 1);
+    assert.deepEqual(events.map(({ type }) => type), ["consumer_lost", "consumer_recovered"]);
+  });
+
+  scenario("leaves a subscription alone that was closed while its queue was away", async (world) => {
+    const queue = await world.queue("q");
+    const { losses, recoveries, subscription } = await world.read(queue);
+    await world.mq.deleteQueue(queue);
+    await world.until("a loss", () => losses.length === 1);
+    await subscription.close();
+    await world.declareQueue(queue);
+    await world.fill(queue, "1");
+    await world.depth(queue, 1);
+    assert.equal(recoveries(), 0);
+  });
+
+  scenario("counts the consumers of a queue", async (world) => {
+    const queue = await world.queue("q");
+    const consumers = async (): Promise<number> => {
+      const state = await world.mq.checkQueue(queue);
+      return state.status === "present" ? state.consumers : -1;
+    };
+    const { subscription } = await world.read(queue);
+    await world.read(queue);
+    assert.equal(await consumers(), 2);
+    await subscription.close();
+    await world.until("one consumer", async () => await consumers() === 1);
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * Dead-lettering: where a message goes that was not acknowledged, and what the broker writes on it.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { ReceivedMessage } from "../../../src/message/received.ts";
+import { isWireTable, type WireTable, type WireValue } from "../../../src/message/wire_value.ts";
+import type { DeclareArguments } from "../../../src/topology/specs.ts";
+import { type Scenario, textOf, type World } from "./world.ts";
+
+/** The cases about dead-lettering. */
+export function deadLetters(scenario: Scenario): void {
+  for (const type of ["classic", "quorum"]) {
+    scenario(`writes on a message rejected from a ${type} queue where it died, why and when`, async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": type });
+      const before = Math.floor(world.under.clock.now() / 1_000) * 1_000;
+      await world.publish(queue, { body: "1", headers: { mine: 1, CC: ["nobody"] } });
+      (await world.hold(queue)).settle("discard");
+      const message = await world.take(dead);
+      const { "x-death": deaths, ...others } = message.headers;
+      assert.deepEqual(others, {
+        mine: 1,
+        "x-first-death-exchange": "",
+        "x-first-death-queue": queue,
+        "x-first-death-reason": "rejected",
+      });
+      const [{ time, ...death }] = deaths as [{ time: Date }];
+      assert.deepEqual(death, {
+        count: 1,
+        reason: "rejected",
+        queue,
+        exchange: "",
+        "routing-keys": [queue, "nobody"],
+      });
+      // The machine of a broker may be a moment ahead of ours.
+      assert.ok(time.getTime() >= before - 5_000 && time.getTime() <= world.under.clock.now() + 5_000);
+      assert.deepEqual([message.exchange, message.routingKey, message.redelivered], ["", dead, false]);
+    });
+  }
+
+  scenario("keeps the keys of a message, its copies included, where the queue names no other", async (world) => {
+    const exchange = await world.exchange("dlx", "direct");
+    const queue = await world.queue("q", { "x-dead-letter-exchange": exchange });
+    const [own, copy, hidden] = [await world.queue("own"), await world.queue("cc"), await world.queue("bcc")];
+    await world.bind(own, exchange, { key: queue });
+    await world.bind(copy, exchange, { key: "copy" });
+    await world.bind(hidden, exchange, { key: "hidden" });
+    await world.publish(queue, { headers: { CC: ["copy"], BCC: ["hidden"] } });
+    (await world.hold(queue)).settle("discard");
+    for (const name of [own, copy, hidden]) {
+      const message = await world.take(name);
+      assert.deepEqual([message.exchange, message.routingKey, message.headers["CC"]], [exchange, queue, ["copy"]]);
+      assert.deepEqual(firstDeath(message)["routing-keys"], [queue, "copy"]);
+    }
+  });
+
+  scenario("drops what dies where the dead-letter exchange does not exist", async (world) => {
+    const queue = await world.queue("q", { "x-dead-letter-exchange": world.name("none") });
+    await world.fill(queue, "1", "2");
+    (await world.hold(queue)).settle("discard");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    await world.depth(queue, 0);
+  });
+
+  scenario("says which limit a message fell to", async (world) => {
+    const dead = await world.queue("dead");
+    const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+    const full = await world.queue("full", { ...args, "x-max-length": 1 });
+    await world.fill(full, "1", "2");
+    assert.deepEqual(await causeOf(world, dead), ["1", "maxlen", full]);
+    const limited = await world.queue("limited", { ...args, "x-queue-type": "quorum", "x-delivery-limit": 1 });
+    await world.fill(limited, "3");
+    await world.read(limited, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });
+    assert.deepEqual(await causeOf(world, dead), ["3", "delivery_limit", limited]);
+    const mortal = await world.queue("mortal", { ...args, "x-message-ttl": 50 });
+    await world.fill(mortal, "4");
+    assert.deepEqual(await causeOf(world, dead), ["4", "expired", mortal]);
+  });
+
+  scenario("keeps no x-delivery-count on what leaves a quorum queue", async (world) => {
+    const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": "quorum" });
+    await world.fill(queue, "1");
+    (await world.hold(queue)).settle("requeue");
+    (await world.hold(queue)).settle("discard");
+    assert.equal((await world.take(dead)).headers["x-delivery-count"], undefined);
+  });
+
+  for (const type of ["classic", "quorum"]) {
+    scenario(`raises the count of a death that happens again on ${type} queues, newest first`, async (world) => {
+      const [queue, waiting] = [world.name("q"), world.name("wait")];
+      const typed = { "x-queue-type": type, "x-dead-letter-exchange": "" };
+      await world.queue("q", { ...typed, "x-dead-letter-routing-key": waiting });
+      await world.queue("wait", { ...typed, "x-message-ttl": 50, "x-dead-letter-routing-key": queue });
+      await world.fill(queue, "1");
+      for (let round = 0; round < 3; round++) (await world.hold(queue)).settle("discard");
+      const message = await world.take(queue);
+      assert.deepEqual(
+        deathsOn(message).map(({ queue, reason, count }) => [queue, reason, count]),
+        [[waiting, "expired", 3], [queue, "rejected", 3]],
+      );
+      assert.deepEqual([message.headers["x-first-death-queue"], message.headers["x-first-death-reason"]], [
+        queue,
+        "rejected",
+      ]);
+    });
+  }
+
+  scenario(
+    "drops a message that would go round for ever: nobody has rejected it since it was there before",
+    async (world) => {
+      const [one, two] = [world.name("one"), world.name("two")];
+      const args = { "x-message-ttl": 50, "x-dead-letter-exchange": "" };
+      await world.queue("one", { ...args, "x-dead-letter-routing-key": two });
+      await world.queue("two", { ...args, "x-dead-letter-routing-key": one });
+      await world.fill(one, "1");
+      await world.depth(two, 1);
+      await world.depth(two, 0);
+      await world.depth(one, 0);
+    },
+  );
+
+  scenario("believes an x-death that a client sent: counts go on from it", async (world) => {
+    const { queue, dead } = await deadLetteringQueue(world, {});
+    const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", note: "kept" }];
+    await world.publish(queue, { headers: { "x-death": sent } });
+    (await world.hold(queue)).settle("discard");
+    const { headers } = await world.take(dead);
+    assert.deepEqual(headers, { "x-death": [{ ...sent[0], count: 8 }] });
+  });
+
+  scenario("puts a death of another cause before those a client sent", async (world) => {
+    const { queue, dead } = await deadLetteringQueue(world, {});
+    const sent = [{ count: 2, reason: "expired", queue }, { count: 3, reason: "rejected", queue: "elsewhere" }];
+    await world.publish(queue, { headers: { "x-death": sent } });
+    (await world.hold(queue)).settle("discard");
+    const [newest, ...others] = deathsOn(await world.take(dead));
+    assert.deepEqual([newest?.["queue"], newest?.["reason"], newest?.["count"]], [queue, "rejected", 1]);
+    assert.equal(others.length, 2);
+    for (const entry of sent) {
+      assert.ok(others.some(({ count, queue }) => count === entry.count && queue === entry.queue));
+    }
+  });
+
+  for (const bad of ["text", 5, { a: 1 }]) {
+    scenario(`writes over an x-death that is no list: ${JSON.stringify(bad)}`, async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, {});
+      await world.publish(queue, { headers: { "x-death": bad } });
+      (await world.hold(queue)).settle("discard");
+      const message = await world.take(dead);
+      assert.deepEqual(deathsOn(message).map(({ count, queue }) => [count, queue]), [[1, queue]]);
+    });
+  }
+}
+
+async function deadLetteringQueue(world: World, args: DeclareArguments): Promise<{ queue: string; dead: string }> {
+  const dead = await world.queue("dead");
+  const queue = await world.queue("q", { ...args, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead });
+  return { queue, dead };
+}
+
+async function causeOf(world: World, dead: string): Promise<readonly WireValue[]> {
+  const message = await world.take(dead);
+  const { reason, queue } = firstDeath(message);
+  return [textOf(message), reason ?? null, queue ?? null];
+}
+
+function firstDeath(message: ReceivedMessage): WireTable {
+  const [first] = deathsOn(message);
+  assert.ok(first !== undefined);
+  return first;
+}
+
+function deathsOn({ headers }: ReceivedMessage): readonly WireTable[] {
+  const deaths = headers["x-death"];
+  assert.ok(Array.isArray(deaths));
+  return deaths.filter((entry: WireValue) => isWireTable(entry));
+}

@@ -1,0 +1,82 @@
+/**
+ * The life of a connection: open, blocked, closed.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { ConnectionError } from "../../../src/errors.ts";
+import type { Scenario } from "./world.ts";
+
+/** The cases about connections. */
+export function lifecycle(scenario: Scenario): void {
+  scenario("says what it is connected to", async ({ mq }) => {
+    assert.match(mq.transport, /^[a-z]+$/);
+    assert.notEqual(mq.hostName, "");
+    assert.equal(mq.state.status, "open");
+    assert.equal(mq.state.blockedReason, undefined);
+  });
+
+  scenario("closes once, however often it is asked to", async (world) => {
+    const { mq, events } = await world.connect();
+    await Promise.all([mq.close(), mq.close()]);
+    await mq.close();
+    assert.equal(mq.state.status, "closed");
+    assert.deepEqual(events, []);
+  });
+
+  scenario("rejects every question once it is closed", async (world) => {
+    const queue = await world.queue("q");
+    const { mq } = await world.connect();
+    await mq.close();
+    const asks = [
+      () => world.read(queue, { by: mq }),
+      () => mq.pull(queue),
+      () => mq.checkQueue(queue),
+      () => mq.checkExchange("amq.direct"),
+      () => world.declareQueue(queue, { by: mq }),
+      () => mq.deleteQueue(queue),
+      () => mq.purgeQueue(queue),
+    ];
+    for (const ask of asks) {
+      await assert.rejects(
+        ask,
+        (error) => error instanceof ConnectionError && error.code === "ACEMQ_CONNECTION_CLOSED",
+      );
+    }
+  });
+
+  scenario("does not open when its signal has aborted", async ({ under }) => {
+    const signal = AbortSignal.abort(new Error("Not any more"));
+    await assert.rejects(
+      under.broker.open({ name: "acemq-contract", clock: under.clock, onEvent: () => {}, signal }),
+      /Not any more/,
+    );
+  });
+}
+
+/** The cases about a broker that blocks publishing. */
+export function blocking(scenario: Scenario): void {
+  scenario(
+    "takes one message into an alarm, declines the next without writing it, and goes on consuming",
+    async (world) => {
+      const queue = await world.queue("q");
+      await world.fill(queue, "before");
+      await world.under.block?.("memory");
+      const { mq, events } = await world.connect();
+      const first = world.publish(queue, { body: "into the alarm" }, mq);
+      await world.until("the block", () => mq.state.blockedReason !== undefined);
+      const second = await world.publish(queue, { body: "declined" }, mq);
+      assert.equal(second.outcome, "paused");
+      const { bodies } = await world.read(queue, { by: mq });
+      await world.until("a message in spite of it", () => bodies()[0] === "before");
+      await world.under.unblock?.();
+      await world.until("the end of the block", () => mq.state.blockedReason === undefined);
+      assert.ok(["confirmed", "unknown"].includes((await first).outcome));
+      assert.deepEqual(await world.publish(queue, { body: "after" }, mq), { outcome: "confirmed" });
+      await world.until("the message after it", () => bodies().includes("after"));
+      assert.ok(!bodies().includes("declined"));
+      assert.deepEqual(events.map(({ type }) => type), ["blocked", "unblocked"]);
+    },
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * Length limits: what goes when a queue is full.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { Scenario } from "./world.ts";
+
+/** The cases about length limits. */
+export function overflowing(scenario: Scenario): void {
+  for (const type of ["classic", "quorum"]) {
+    const typed = { "x-queue-type": type };
+
+    scenario(`drops the oldest message of a ${type} queue that is longer than its maximum`, async (world) => {
+      const dead = await world.queue("dead");
+      const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+      const queue = await world.queue("q", { ...args, "x-max-length": 2 });
+      await world.fill(queue, "1", "2", "3", "4");
+      assert.deepEqual(await world.bodies(dead, 2), ["1", "2"]);
+      assert.deepEqual(await world.bodies(queue, 2), ["3", "4"]);
+    });
+
+    scenario(`drops the oldest messages of a ${type} queue that has more bytes than its maximum`, async (world) => {
+      const dead = await world.queue("dead");
+      const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+      const queue = await world.queue("q", { ...args, "x-max-length-bytes": 1_000 });
+      for (const digit of ["1", "2", "3"]) await world.fill(queue, digit.repeat(400));
+      assert.deepEqual(await world.bodies(dead, 1), ["1".repeat(400)]);
+      await world.depth(queue, 2);
+    });
+
+    scenario(`counts only what waits against the length of a ${type} queue`, async (world) => {
+      const dead = await world.queue("dead");
+      const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+      const queue = await world.queue("q", { ...args, "x-max-length": 1 });
+      await world.fill(queue, "1");
+      const held = await world.hold(queue);
+      await world.fill(queue, "2");
+      held.settle("requeue");
+      const [dropped, kept] = type === "classic" ? ["1", "2"] : ["2", "1"];
+      assert.deepEqual(await world.bodies(dead, 1), [dropped]);
+      assert.deepEqual(await world.bodies(queue, 1), [kept]);
+    });
+
+    scenario(`hands a message to a waiting consumer of a ${type} queue with room for none`, async (world) => {
+      const queue = await world.queue("q", { ...typed, "x-max-length": 0 });
+      const { bodies } = await world.read(queue);
+      await world.fill(queue, "1");
+      await world.until("the message", () => bodies().length === 1);
+    });
+  }
+
+  scenario("refuses and dead-letters at once when told to do both", async (world) => {
+    const dead = await world.queue("dead");
+    const queue = await world.queue("q", {
+      "x-dead-letter-exchange": "",
+      "x-dead-letter-routing-key": dead,
+      "x-max-length": 1,
+      "x-overflow": "reject-publish-dlx",
+    });
+    await world.fill(queue, "1");
+    assert.equal((await world.publish(queue, { body: "2" })).outcome, "nacked");
+    assert.deepEqual(await world.bodies(dead, 1), ["2"]);
+    assert.deepEqual(await world.bodies(queue, 1), ["1"]);
+  });
+}

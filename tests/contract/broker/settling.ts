@@ -1,0 +1,125 @@
+/**
+ * Settling: what a message becomes when a consumer is done with it, and what it is told when it comes back.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { type Scenario, textOf, type World } from "./world.ts";
+
+/** The cases about settling. */
+export function settling(scenario: Scenario): void {
+  scenario("forgets an acknowledged message", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1");
+    const { mq } = await world.connect();
+    const delivery = await world.until("a message", () => mq.pull(queue));
+    assert.equal(delivery.settle("ack"), "sent");
+    await mq.close();
+    assert.equal(await world.mq.pull(queue), null);
+  });
+
+  scenario("takes only the first settlement of a delivery", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1");
+    const delivery = await world.hold(queue);
+    assert.equal(delivery.settle("requeue"), "sent");
+    delivery.settle("ack");
+    delivery.settle("discard");
+    assert.deepEqual(await world.bodies(queue, 1), ["1"]);
+    await world.depth(queue, 0);
+    assert.equal(world.mq.state.status, "open");
+  });
+
+  scenario("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2", "3", "4");
+    const held = [await world.hold(queue), await world.hold(queue), await world.hold(queue)];
+    held[2]?.settle("requeue");
+    held[0]?.settle("requeue");
+    held[1]?.settle("ack");
+    await world.depth(queue, 3);
+    assert.deepEqual(await seen(world, queue, 3), ["1 again", "3 again", "4"]);
+  });
+
+  scenario("puts a requeued message of a quorum queue without a delivery limit at the back", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.fill(queue, "1", "2", "3");
+    (await world.hold(queue)).settle("requeue");
+    await world.depth(queue, 3);
+    assert.deepEqual(await seen(world, queue, 3), ["2", "3", "1 again"]);
+  });
+
+  scenario(
+    "puts a requeued message of a quorum queue with a delivery limit before what was never out",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 5 });
+      await world.fill(queue, "1", "2", "3", "4");
+      const held = [await world.hold(queue), await world.hold(queue), await world.hold(queue)];
+      for (const [index, waiting] of [[2, 2], [0, 3], [1, 4]] as const) {
+        held[index]?.settle("requeue");
+        await world.depth(queue, waiting);
+      }
+      assert.deepEqual(await seen(world, queue, 4), ["3 again", "1 again", "2 again", "4"]);
+    },
+  );
+
+  scenario("counts in x-delivery-count how often a message came back to a quorum queue", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.fill(queue, "1");
+    const { deliveries, subscription } = await world.read(queue, { prefetch: 1 });
+    for (const count of [1, 2, 3]) {
+      await world.until(`delivery ${count}`, () => deliveries.length === count);
+      if (count < 3) deliveries[count - 1]?.settle("requeue");
+    }
+    assert.deepEqual(deliveries.map(({ message }) => message.headers["x-delivery-count"]), [undefined, 1, 2]);
+    assert.deepEqual(deliveries.map(({ message }) => message.redelivered), [false, true, true]);
+    await subscription.close();
+    assert.equal((await world.take(queue)).headers["x-delivery-count"], 3);
+  });
+
+  scenario("tells a first pull from a quorum queue that the message came back 0 times", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.fill(queue, "1");
+    assert.deepEqual((await world.take(queue)).headers, { "x-delivery-count": 0 });
+  });
+
+  scenario(
+    "has no x-delivery-count on a classic queue, and hands on one that was sent along as if it were true",
+    async (world) => {
+      const queue = await world.queue("q");
+      await world.fill(queue, "1");
+      (await world.hold(queue)).settle("requeue");
+      assert.deepEqual((await world.take(queue)).headers, {});
+      await world.publish(queue, { headers: { "x-delivery-count": 7 } });
+      assert.deepEqual((await world.take(queue)).headers, { "x-delivery-count": 7 });
+    },
+  );
+
+  scenario("drops a discarded message of a queue without a dead-letter exchange", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2");
+    (await world.hold(queue)).settle("discard");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    await world.depth(queue, 0);
+  });
+
+  scenario("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 2 });
+    await world.fill(queue, "1");
+    const { deliveries } = await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });
+    await world.until("three deliveries", () => deliveries.length === 3);
+    await world.depth(queue, 0);
+    assert.equal(deliveries.length, 3);
+  });
+}
+
+/** The next messages of a queue, and whether each was out before. */
+async function seen(world: World, queue: string, count: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const message = await world.take(queue);
+    found.push(textOf(message) + (message.redelivered ? " again" : ""));
+  }
+  return found;
+}

@@ -1,0 +1,258 @@
+/**
+ * What every case of the broker contract works with: connections to the broker under test, names nobody else uses, and time.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { Outbound } from "../../../src/message/outbound.ts";
+import type { ReceivedMessage } from "../../../src/message/received.ts";
+import type {
+  Broker,
+  BrokerConnection,
+  BrokerDelivery,
+  BrokerEvent,
+  DeclareResult,
+  PublishReceipt,
+  SubscribeOptions,
+  Subscription,
+} from "../../../src/ports/broker.ts";
+import { type Clock, randomUuid } from "../../../src/clock.ts";
+import type {
+  DeclareArguments,
+  ExchangeSpec,
+  ExchangeType,
+  QueueSpec,
+  TopologySpec,
+} from "../../../src/topology/specs.ts";
+
+/** A broker to be tested, and how time passes for it. */
+export interface BrokerUnderTest {
+  readonly broker: Broker;
+  readonly clock: Clock;
+  /** Lets time pass: a virtual clock moves, a real one is waited for. */
+  readonly pass: (ms: number) => Promise<void>;
+  /** Blocks publishing, as a broker does that runs out of memory; absent where the test cannot make it. */
+  readonly block?: (reason: string) => Promise<void>;
+  readonly unblock?: () => Promise<void>;
+}
+
+/** A case of the contract. */
+export type Scenario = (title: string, body: (world: World) => Promise<void>) => void;
+
+/** A connection, with all that has happened to it. */
+export interface Peer {
+  readonly mq: BrokerConnection;
+  readonly events: readonly BrokerEvent[];
+}
+
+/** A subscription, with all that has come of it. */
+export interface Reader {
+  readonly subscription: Subscription;
+  readonly deliveries: readonly BrokerDelivery[];
+  readonly bodies: () => readonly string[];
+  readonly losses: readonly string[];
+  readonly recoveries: () => number;
+}
+
+/** How a case reads a queue. */
+export interface ReadOptions {
+  readonly prefetch?: number;
+  readonly by?: BrokerConnection;
+  /** What to do with each delivery as it arrives. @default {nothing: it stays in hand} */
+  readonly each?: (delivery: BrokerDelivery) => void;
+}
+
+/** What a case publishes beside the body. */
+export type MessageParts = Partial<Omit<Outbound, "body">> & { readonly body?: string | Uint8Array };
+
+const POLL_MS = 20;
+
+/** One case's share of the broker; what it declares through this is gone when it ends. */
+export class World {
+  readonly under: BrokerUnderTest;
+  readonly #run = randomUuid().slice(0, 8);
+  readonly #peers: Peer[] = [];
+  readonly #queues = new Set<string>();
+  readonly #exchanges = new Set<string>();
+  #mq: BrokerConnection | undefined;
+
+  constructor(under: BrokerUnderTest) {
+    this.under = under;
+  }
+
+  /** Opens the connection that the case uses when it names none. */
+  async start(): Promise<void> {
+    this.#mq = (await this.connect()).mq;
+  }
+
+  /** The first connection. */
+  get mq(): BrokerConnection {
+    assert.ok(this.#mq !== undefined);
+    return this.#mq;
+  }
+
+  /** Opens a connection. */
+  async connect(): Promise<Peer> {
+    const events: BrokerEvent[] = [];
+    const mq = await this.under.broker.open({
+      name: `acemq-contract-${this.#run}`,
+      clock: this.under.clock,
+      onEvent: (event) => events.push(event),
+    });
+    const peer = { mq, events };
+    this.#peers.push(peer);
+    return peer;
+  }
+
+  /** What happened to the first connection. */
+  get events(): readonly BrokerEvent[] {
+    return this.#peers[0]?.events ?? [];
+  }
+
+  /** A name that nobody else uses. */
+  name(label: string): string {
+    return `acemq-contract-${this.#run}.${label}`;
+  }
+
+  /** Declares a durable queue, classic unless the arguments say otherwise. */
+  async queue(label: string, args: DeclareArguments = {}): Promise<string> {
+    const name = this.name(label);
+    assert.deepEqual(await this.declareQueue(name, { arguments: args }), { status: "declared" });
+    return name;
+  }
+
+  declareQueue(
+    name: string,
+    spec: Partial<QueueSpec> & { readonly by?: BrokerConnection } = {},
+  ): Promise<DeclareResult> {
+    const { by = this.mq, ...rest } = spec;
+    this.#queues.add(name);
+    return by.declareQueue({ name, durable: true, exclusive: false, autoDelete: false, arguments: {}, ...rest });
+  }
+
+  /** Declares a durable exchange. */
+  async exchange(label: string, type: ExchangeType, args: DeclareArguments = {}): Promise<string> {
+    const name = this.name(label);
+    assert.deepEqual(await this.declareExchange(name, { type, arguments: args }), { status: "declared" });
+    return name;
+  }
+
+  declareExchange(name: string, spec: Partial<ExchangeSpec> = {}): Promise<DeclareResult> {
+    this.#exchanges.add(name);
+    return this.mq.declareExchange({ name, type: "direct", durable: true, autoDelete: false, arguments: {}, ...spec });
+  }
+
+  async bind(
+    queue: string,
+    exchange: string,
+    { key = "", args = {} }: { key?: string; args?: DeclareArguments } = {},
+  ): Promise<void> {
+    const spec = { queue, exchange, routingKey: key, arguments: args };
+    assert.deepEqual(await this.mq.bindQueue(spec), { status: "declared" });
+  }
+
+  /** Declares a whole topology; its queues are removed at the end, its exchanges stay: they are shared. */
+  async apply({ exchanges, queues, bindings }: TopologySpec): Promise<void> {
+    for (const spec of exchanges) assert.deepEqual(await this.mq.declareExchange(spec), { status: "declared" });
+    for (const spec of queues) {
+      this.#queues.add(spec.name);
+      assert.deepEqual(await this.mq.declareQueue(spec), { status: "declared" });
+    }
+    for (const spec of bindings) assert.deepEqual(await this.mq.bindQueue(spec), { status: "declared" });
+  }
+
+  /** Publishes with a confirm, mandatory unless the parts say otherwise. */
+  publish(queue: string, parts: MessageParts = {}, by: BrokerConnection = this.mq): Promise<PublishReceipt> {
+    return by.publish(outbound(queue, parts), { lane: 1, confirm: true });
+  }
+
+  /** Publishes one message after another, each confirmed. */
+  async fill(queue: string, ...bodies: readonly string[]): Promise<void> {
+    for (const body of bodies) assert.deepEqual(await this.publish(queue, { body }), { outcome: "confirmed" });
+  }
+
+  async read(queue: string, { prefetch = 0, by = this.mq, each }: ReadOptions = {}): Promise<Reader> {
+    const deliveries: BrokerDelivery[] = [];
+    const losses: string[] = [];
+    let recoveries = 0;
+    const options: SubscribeOptions = {
+      prefetch,
+      consumerTag: `acemq-contract-${randomUuid()}`,
+      onDelivery: (delivery) => {
+        deliveries.push(delivery);
+        each?.(delivery);
+      },
+      onLost: (reason) => losses.push(reason),
+      onRecovered: () => void recoveries++,
+    };
+    const subscription = await by.subscribe(queue, options);
+    const bodies = (): readonly string[] => deliveries.map(({ message }) => textOf(message));
+    return { subscription, deliveries, bodies, losses, recoveries: () => recoveries };
+  }
+
+  /** Looks until there is something to see, while time passes. */
+  async until<Found>(what: string, look: () => Found | Promise<Found>, withinMs = 10_000): Promise<NonNullable<Found>> {
+    for (let waitedMs = 0;; waitedMs += POLL_MS) {
+      const found = await look();
+      if (found) return found;
+      if (waitedMs >= withinMs) assert.fail(`Waited ${withinMs} ms, and still not: ${what}`);
+      await this.under.pass(POLL_MS);
+    }
+  }
+
+  /** Takes the next message off a queue for good, waiting for it. */
+  async take(queue: string): Promise<ReceivedMessage> {
+    const delivery = await this.hold(queue);
+    delivery.settle("ack");
+    return delivery.message;
+  }
+
+  /** Takes the next message off a queue, waiting for it, and leaves it unsettled. */
+  hold(queue: string): Promise<BrokerDelivery> {
+    return this.until(`a message on ${queue}`, () => this.mq.pull(queue));
+  }
+
+  /** Takes the next messages off a queue for good, waiting for that many. */
+  async bodies(queue: string, count: number): Promise<readonly string[]> {
+    const bodies: string[] = [];
+    while (bodies.length < count) bodies.push(textOf(await this.take(queue)));
+    return bodies;
+  }
+
+  /** Waits until so many messages wait in a queue. */
+  async depth(queue: string, messages: number): Promise<void> {
+    await this.until(`${messages} messages waiting on ${queue}`, async () => {
+      const state = await this.mq.checkQueue(queue);
+      return state.status === "present" && state.messages === messages;
+    });
+  }
+
+  /** Removes what the case declared, and closes what it opened. */
+  async end(): Promise<void> {
+    const cleaner = (await this.connect()).mq;
+    for (const { mq } of this.#peers) if (mq !== cleaner) await mq.close();
+    for (const name of this.#queues) await cleaner.deleteQueue(name);
+    for (const name of this.#exchanges) await cleaner.deleteExchange(name);
+    await cleaner.close();
+  }
+}
+
+/** A message for a queue, through the default exchange unless the parts say otherwise. */
+export function outbound(queue: string, { body = "", ...parts }: MessageParts = {}): Outbound {
+  return {
+    exchange: "",
+    routingKey: queue,
+    headers: {},
+    persistent: true,
+    mandatory: true,
+    messageId: randomUuid(),
+    ...parts,
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+  };
+}
+
+/** The body of a message as text. */
+export function textOf({ body }: ReceivedMessage): string {
+  return new TextDecoder().decode(body);
+}

@@ -1,0 +1,8 @@
+/**
+ * What whoever stands behind a port has to do: suites of `node:test` cases, the ones our own adapters pass.
+ *
+ * @module
+ */
+
+export { brokerContract, type BrokerContractOptions } from "./broker.ts";
+export type { BrokerUnderTest } from "./broker/world.ts";
