@@ -34,11 +34,7 @@ export function textCodec(): Codec<TextPayload> {
     contentType: "text/plain; charset=utf-8",
     canDecode: (contentType) => parseContentType(contentType)?.essence.startsWith("text/") ?? false,
     encode: (payload) => ({ body: encoder.encode(textOf(payload)) }),
-    decode: (body, { contentType }) => {
-      const charset = parseContentType(contentType)?.charset ?? "utf-8";
-      // In UTF-8 a leading U+FEFF was written as text; in UTF-16 it only says which end comes first.
-      return decodeText("text", body, { charset, keepMark: charset === "utf-8" });
-    },
+    decode: (body, { contentType }) => decodeText("text", body, parseContentType(contentType)?.charset ?? "utf-8"),
   };
 }
 

@@ -20,23 +20,14 @@ export function structuredText(format: string, body: Uint8Array, contentType: st
     throw new DecodeError(`Cannot read the body as ${format}: its charset must be utf-8, found ${charset}`);
   }
   if (body.byteLength === 0) throw new DecodeError(`Cannot read the body as ${format}: it is empty`);
-  return decodeText(format, body);
-}
-
-/** How bytes are read as text. */
-export interface TextReading {
-  /** A name the platform's `TextDecoder` knows. @default {"utf-8"} */
-  readonly charset?: string | undefined;
-  /** Whether a byte order mark is part of the text. @default {false} */
-  readonly keepMark?: boolean;
+  return decodeText(format, body, "utf-8");
 }
 
 /** Bytes as text in a named charset, strictly. */
-export function decodeText(format: string, body: Uint8Array, reading: TextReading = {}): string {
-  const { charset = "utf-8", keepMark = false } = reading;
+export function decodeText(format: string, body: Uint8Array, charset: string): string {
   let decoder: TextDecoder;
   try {
-    decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: keepMark });
+    decoder = new TextDecoder(charset, { fatal: true });
   } catch {
     throw new DecodeError(`Cannot read the body as ${format}: its charset is unknown, found ${charset}`);
   }
