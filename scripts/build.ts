@@ -26,10 +26,16 @@ export function packageManifest(root: Manifest): Manifest {
     name,
     Object.fromEntries(
       Object.entries(conditions).filter(([condition]) => condition !== "@acemq/source")
-        .map(([condition, path]) => [condition, path.replace("./dist/", "./")]),
+        .map(([condition, path]) => [condition, fromDist(path)]),
     ),
   ]);
-  return { ...Object.fromEntries(kept), exports: Object.fromEntries(exports) };
+  const browser = Object.entries(root["browser"] as Conditions).filter(([path]) => path.startsWith("./dist/"))
+    .map(([path, instead]) => [fromDist(path), fromDist(instead)]);
+  return { ...Object.fromEntries(kept), exports: Object.fromEntries(exports), browser: Object.fromEntries(browser) };
+}
+
+function fromDist(path: string): string {
+  return path.replace("./dist/", "./");
 }
 
 function build(): void {

@@ -20,6 +20,7 @@ interface NpmManifest extends Manifest {
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
+  readonly browser: Readonly<Record<string, string>>;
 }
 
 const ROOT = new URL("../", import.meta.url);
@@ -78,7 +79,7 @@ describe("the manifests", () => {
 
   it("leave tools, scripts and sources out of the package that is published", () => {
     const published = packageManifest({ ...npm });
-    const kept = ["name", "version", "license", "type", "sideEffects", "engines", "dependencies", "exports"];
+    const kept = ["name", "version", "license", "type", "sideEffects", "engines", "dependencies", "exports", "browser"];
     for (const field of kept) assert.ok(field in published, field);
     for (const field of ["private", "scripts", "devDependencies", "optionalDependencies", "allowScripts", "files"]) {
       assert.ok(!(field in published), field);
@@ -87,6 +88,12 @@ describe("the manifests", () => {
       types: "./core.d.ts",
       default: "./core.js",
     });
+  });
+
+  it("let the file that joins the AMQP client give way where there is no TCP, in the sources and in the package", () => {
+    const built = { "./dist/connect.js": "./dist/no_tcp.js" };
+    assert.deepEqual(npm.browser, { "./connect.ts": "./no_tcp.ts", ...built });
+    assert.deepEqual(packageManifest({ ...npm })["browser"], { "./connect.js": "./no_tcp.js" });
   });
 });
 

@@ -1,44 +1,23 @@
 /**
- * The npm package as somebody else gets it: packed, unpacked beside its dependency, imported on every runtime, type-checked.
+ * The npm package as somebody else gets it: built, packed, looked through for what resolvers trip over, and used.
  *
  * @module
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import type { Problem } from "@arethetypeswrong/core";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { usePackage } from "./consumers.ts";
 import type { Outcome } from "./outcome.ts";
-import { failed, NONE, passed, skipped, sum } from "./outcome.ts";
+import { failed, NONE, passed, sum } from "./outcome.ts";
 import { check, entryPoints } from "./static.ts";
-import { ROOT, run, TOOLS } from "./tools.ts";
+import { ROOT, run } from "./tools.ts";
 
-const IMPORT_EVERYTHING = `
-import { readFileSync } from "node:fs";
-const { name, exports } = JSON.parse(readFileSync("node_modules/@acemq/amqp/package.json", "utf8"));
-for (const subpath of Object.keys(exports)) {
-  const specifier = name + subpath.slice(1);
-  const names = Object.entries(await import(specifier));
-  const hollow = names.filter(([, value]) => value === undefined || value?.[Symbol.toStringTag] === "Module");
-  if (names.length === 0) throw new Error("Nothing is exported by " + specifier);
-  if (hollow.length > 0) throw new Error(specifier + " exports no value under " + hollow.map(([name]) => name));
-  console.log(specifier + ": " + names.length + " names");
-}
-`;
-
-const IMPORTERS: readonly (readonly [keyof typeof TOOLS, readonly string[]])[] = [
-  ["node20", []],
-  ["node24", []],
-  ["bun", []],
-  ["deno", ["run", "--allow-read", "--allow-env"]],
-];
+/** Remarks about what is meant to be so: the contracts are tests that are published, and one file gives way in a browser. */
+const BY_DESIGN: readonly string[] = ["USE_FILES", "USE_EXPORTS_OR_IMPORTS_BROWSER"];
 
 /** Builds, packs and uses the package. */
 export async function packageStep(): Promise<Outcome> {
@@ -47,56 +26,51 @@ export async function packageStep(): Promise<Outcome> {
   try {
     const built = await check("build", process.execPath, ["scripts/build.ts"]);
     if (built.failures.length > 0) return built;
-    await unpack(folder);
-    writeFileSync(`${folder}/use.mjs`, IMPORT_EVERYTHING);
-    return sum([built, await importStep(folder), await typeStep(folder)]);
+    const tarball = await pack(folder);
+    await unpack(folder, tarball);
+    return sum([built, await manifestRemarks(), await typeResolution(tarball), await usePackage(folder)]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+async function pack(folder: string): Promise<string> {
+  await expectSuccess("npm", ["pack", `${ROOT}dist`, "--silent", "--pack-destination", folder]);
+  const [tarball = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  return `${folder}/${tarball}`;
+}
+
 /** The dependency is linked instead of installed, so that this needs no registry. */
-async function unpack(folder: string): Promise<void> {
+async function unpack(folder: string, tarball: string): Promise<void> {
   const scope = `${folder}/node_modules/@acemq`;
   mkdirSync(scope, { recursive: true });
-  await expectSuccess("npm", ["pack", `${ROOT}dist`, "--silent", "--pack-destination", folder]);
-  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
-  await expectSuccess("tar", ["-xzf", `${folder}/${tarball}`, "-C", scope]);
+  await expectSuccess("tar", ["-xzf", tarball, "-C", scope]);
   await expectSuccess("mv", [`${scope}/package`, `${scope}/amqp`]);
   for (const linked of ["@cloudamqp", "@types"]) {
     symlinkSync(`${ROOT}node_modules/${linked}`, `${folder}/node_modules/${linked}`);
   }
-  writeFileSync(`${folder}/package.json`, '{ "type": "module", "private": true }\n');
 }
 
-async function importStep(folder: string): Promise<Outcome> {
-  const outcomes: Outcome[] = [];
-  for (const [runtime, args] of IMPORTERS) {
-    const name = `import of the package on ${runtime}`;
-    console.log(`-- ${name}`);
-    if (!existsSync(TOOLS[runtime])) {
-      outcomes.push(skipped(name, "no binary of this runtime for this platform"));
-      continue;
-    }
-    const code = await run(TOOLS[runtime], [...args, "use.mjs"], { cwd: folder });
-    outcomes.push(code === 0 ? passed(1) : failed(name, `Ended with ${code}`));
-  }
-  return sum(outcomes);
+/** What `publint` says of the manifest and of the files it names. */
+async function manifestRemarks(): Promise<Outcome> {
+  const { messages, pkg } = await publint({ pkgDir: `${ROOT}dist`, strict: true, pack: false });
+  const remarks = messages.filter(({ code }) => !BY_DESIGN.includes(code))
+    .map((message) => formatMessage(message, pkg, { color: false }) ?? message.code);
+  return remarks.length === 0 ? passed(1) : failed("publint", remarks.join("; "));
 }
 
-/** A strict user's compiler reads our declarations, and does not skip them. */
-async function typeStep(folder: string): Promise<Outcome> {
-  const manifest = readFileSync(`${folder}/node_modules/@acemq/amqp/package.json`, "utf8");
-  const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
-  const lines = Object.keys(exports).map((subpath, index) =>
-    `import * as m${index} from "@acemq/amqp${subpath.slice(1)}";\nvoid m${index};\n`
-  );
-  writeFileSync(`${folder}/use.ts`, lines.join(""));
-  const flags = ["--strict", "--noEmit", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2023"];
-  const code = await run(TOOLS.tsc, [...flags, "--lib", "es2023,esnext.disposable,dom", "--types", "node", "use.ts"], {
-    cwd: folder,
-  });
-  return code === 0 ? passed(1) : failed("declarations of the package", `'tsc' ended with ${code}`);
+/** Whether every resolver finds the types, and finds the right ones. */
+async function typeResolution(tarball: string): Promise<Outcome> {
+  const result = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
+  if (!result.types) return failed("types of the package", "There are none");
+  const problems = result.problems.filter((problem) => !isByDesign(problem));
+  return problems.length === 0 ? passed(1) : failed("types of the package", JSON.stringify(problems));
+}
+
+/** The package is ESM alone, which a `require` takes since Node 22.12; a resolver of Node 10 knows no `exports`. */
+function isByDesign(problem: Problem): boolean {
+  const isForNode10 = problem.kind === "NoResolution" && problem.resolutionKind === "node10";
+  return problem.kind === "CJSResolvesToESM" || isForNode10;
 }
 
 async function expectSuccess(command: string, args: readonly string[]): Promise<void> {
