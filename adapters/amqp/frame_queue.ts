@@ -5,6 +5,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import process from "node:process";
 import { ByteWriter } from "./wire/byte_writer.ts";
 
 /** A buffer to begin with; most ticks write less. */
@@ -45,7 +46,8 @@ export class FrameQueue {
     if (this.writer.length >= CHUNK_BYTES) return this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(this.#flushScheduled);
+    // Behind the microtasks: what is settled or sent by all that one read has set off leaves in one write.
+    process.nextTick(this.#flushScheduled);
   }
 
   /** Calls back when the socket has taken everything queued so far; never when the link breaks before. */
