@@ -9,7 +9,8 @@ import { TopologyError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { ReceivedMessage } from "../../src/message/received.ts";
 import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/ports/broker.ts";
-import { type ConnectionHost, MemoryConnection, type MessageLimits } from "./connection.ts";
+import { type ConnectionHost, MemoryConnection } from "./connection.ts";
+import type { MessageLimits } from "./publish_side.ts";
 import { Refusal } from "./refusals.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type Routed, VirtualHost } from "./virtual_host.ts";
@@ -51,7 +52,8 @@ export interface MemoryBroker extends Broker {
   /**
    * Blocks publishing, as RabbitMQ does when it runs out of memory or disk.
    *
-   * A connection hears of it when it publishes: that one message is still taken, and the next is declined.
+   * A connection hears of it when it publishes: nothing it sends is read any more, so that this publish, and whatever it
+   * settles or asks, waits for the end of the block. What it publishes after that is declined at once. Consuming goes on.
    */
   block(reason: string): void;
   /** Ends the block. */

@@ -7,6 +7,7 @@
 import type { BrokerDelivery, SettleAs } from "../../src/ports/broker.ts";
 import type { MemoryDelivery } from "./delivery.ts";
 import { Holder, type SourceQueue } from "./holder.ts";
+import type { Inlet } from "./inlet.ts";
 import type { Postbox } from "./postbox.ts";
 import type { QueueEntry } from "./ready_list.ts";
 
@@ -21,6 +22,7 @@ export interface ConsumedQueue extends SourceQueue {
 /** What a {@linkcode Consumer} is told, and how. */
 export interface ConsumerOptions {
   readonly prefetch: number;
+  readonly inlet: Inlet;
   readonly postbox: Postbox;
   readonly onDelivery: (delivery: BrokerDelivery) => void;
   /** The queue is gone. */
@@ -37,7 +39,7 @@ export class Consumer extends Holder {
   isInLine = false;
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
-    super(queue);
+    super(queue, options.inlet);
     this.#queue = queue;
     this.#options = options;
     this.#prefetch = options.prefetch;
@@ -59,10 +61,9 @@ export class Consumer extends Holder {
     this.#queue.offer(this);
   }
 
-  override settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
-    const settled = super.settle(delivery, as);
-    if (settled === "sent") this.#queue.offer(this);
-    return settled;
+  protected override release(delivery: MemoryDelivery, as: SettleAs): void {
+    super.release(delivery, as);
+    this.#queue.offer(this);
   }
 
   /** Takes no more; what it holds can still be settled. */

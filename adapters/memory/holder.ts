@@ -6,6 +6,7 @@
 
 import type { SettleAs } from "../../src/ports/broker.ts";
 import { MemoryDelivery } from "./delivery.ts";
+import type { Inlet } from "./inlet.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import { receivedMessage } from "./stored_message.ts";
 
@@ -23,11 +24,13 @@ export interface SourceQueue {
 /** Holds unsettled deliveries of one queue. */
 export class Holder {
   readonly #queue: SourceQueue;
+  readonly #inlet: Inlet;
   readonly #held = new Set<MemoryDelivery>();
   #isOpen = true;
 
-  constructor(queue: SourceQueue) {
+  constructor(queue: SourceQueue, inlet: Inlet) {
     this.#queue = queue;
+    this.#inlet = inlet;
   }
 
   /** Whether what it holds can still be settled. */
@@ -55,11 +58,17 @@ export class Holder {
 
   settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
     if (!this.#isOpen) return "stale";
+    if (this.#inlet.isBlocked) this.#inlet.send(() => this.#isOpen && this.release(delivery, as));
+    else this.release(delivery, as);
+    return "sent";
+  }
+
+  /** The broker has read the settlement. */
+  protected release(delivery: MemoryDelivery, as: SettleAs): void {
     this.#held.delete(delivery);
     if (as === "ack") this.#queue.acknowledge();
     else if (as === "requeue") this.#queue.requeue(delivery.entry);
     else this.#queue.discard(delivery.entry);
-    return "sent";
   }
 
   /** Gives everything back, in the order it was taken. */

@@ -42,6 +42,7 @@ export class MemoryQueue implements ConsumedQueue {
   #nextRank = 0;
   #readyBytes = 0;
   #unsettled = 0;
+  #isGone = false;
 
   /** @throws {Refusal} arguments the broker refuses */
   constructor(spec: Declared<QueueSpec>, host: QueueHost, owner: object | undefined) {
@@ -115,6 +116,7 @@ export class MemoryQueue implements ConsumedQueue {
   }
 
   discard(entry: QueueEntry): void {
+    if (this.#isGone) return;
     this.#unsettled--;
     this.#host.bury(entry.message, this, "rejected");
   }
@@ -141,6 +143,7 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** Ends the queue: what waits is gone, and every consumer is told. */
   end(): void {
+    this.#isGone = true;
     this.purge();
     for (const consumer of this.#consumers) consumer.lose();
     this.#consumers.clear();
@@ -171,6 +174,7 @@ export class MemoryQueue implements ConsumedQueue {
   }
 
   #comesBack(entry: QueueEntry, toTheBack: boolean): void {
+    if (this.#isGone) return;
     this.#unsettled--;
     entry.returns++;
     if (entry.returns > this.settings.deliveryLimit) return this.#host.bury(entry.message, this, "delivery_limit");

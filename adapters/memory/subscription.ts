@@ -6,12 +6,14 @@
 
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { Consumer } from "./consumer.ts";
+import type { Inlet } from "./inlet.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
 /** Whose subscription, to what, and how. */
 export interface SubscriptionTerms {
   readonly queue: string;
   readonly user: object;
+  readonly inlet: Inlet;
   readonly options: SubscribeOptions;
   readonly onEvent: (event: BrokerEvent) => void;
   /** It was closed. */
@@ -69,10 +71,11 @@ export class MemorySubscription implements Subscription {
   }
 
   #attach(): void {
-    const { queue: name, user, options: { onDelivery } } = this.#terms;
+    const { queue: name, user, inlet, options: { onDelivery } } = this.#terms;
     const queue = this.#host.queue(name, user);
     this.#consumer = new Consumer(queue, {
       prefetch: this.#prefetch,
+      inlet,
       postbox: this.#host.postbox,
       onDelivery,
       onCancelled: () => this.#lose(),

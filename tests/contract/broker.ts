@@ -5,12 +5,13 @@
  */
 
 import { describe, it } from "node:test";
+import { blocking } from "./broker/blocking.ts";
 import { consuming } from "./broker/consuming.ts";
 import { deadLetters } from "./broker/dead_letters.ts";
 import { declaring } from "./broker/declaring.ts";
 import { expiring } from "./broker/expiring.ts";
 import { ladder } from "./broker/ladder.ts";
-import { blocking, lifecycle } from "./broker/lifecycle.ts";
+import { lifecycle } from "./broker/lifecycle.ts";
 import { overflowing } from "./broker/overflowing.ts";
 import { publishing } from "./broker/publishing.ts";
 import { routing } from "./broker/routing.ts";
@@ -22,8 +23,6 @@ import { type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
 export interface BrokerContractOptions {
   /** Why the cases are skipped; `false` runs them. @default {false} */
   readonly skip?: string | false;
-  /** Whether `open` gives a broker that can be blocked: runs the cases about that as well. @default {false} */
-  readonly canBlock?: boolean;
 }
 
 /** Groups of cases, by what they are about. */
@@ -65,17 +64,34 @@ const CASE_TIMEOUT_MS = 60_000;
 export function brokerContract(
   name: string,
   open: () => Promise<BrokerUnderTest>,
-  { skip = false, canBlock = false }: BrokerContractOptions = {},
+  { skip = false }: BrokerContractOptions = {},
 ): void {
-  const groups = canBlock ? { ...GROUPS, "a blocked broker": blocking } : GROUPS;
   describe(`The broker contract on ${name}`, () => {
-    for (const [about, cases] of Object.entries(groups)) {
-      describe(about, () =>
-        cases((title, body) => {
-          it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
-        }));
+    for (const [about, cases] of Object.entries(GROUPS)) {
+      describe(about, () => cases((title, body) => registerCase(title, { skip }, () => runCase(open, body))));
     }
   });
+}
+
+/**
+ * Registers the cases about a broker that blocks publishing: what `open` gives has `block` and `unblock`.
+ *
+ * They stand apart because they block everybody: run them on a broker that nobody else is using.
+ *
+ * @param name what the cases are listed under
+ */
+export function blockedBrokerContract(
+  name: string,
+  open: () => Promise<BrokerUnderTest>,
+  { skip = false }: BrokerContractOptions = {},
+): void {
+  describe(`The contract of a blocked broker on ${name}`, () => {
+    blocking((title, body) => registerCase(title, { skip }, () => runCase(open, body)));
+  });
+}
+
+function registerCase(title: string, { skip }: { skip: string | false }, run: () => Promise<void>): void {
+  it(title, { skip, timeout: CASE_TIMEOUT_MS }, run);
 }
 
 async function runCase(open: () => Promise<BrokerUnderTest>, body: (world: World) => Promise<void>): Promise<void> {
@@ -84,6 +100,7 @@ async function runCase(open: () => Promise<BrokerUnderTest>, body: (world: World
     await world.start();
     await body(world);
   } finally {
+    await world.under.unblock?.();
     await world.end();
   }
 }

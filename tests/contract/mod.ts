@@ -4,5 +4,5 @@
  * @module
  */
 
-export { brokerContract, type BrokerContractOptions } from "./broker.ts";
+export { blockedBrokerContract, brokerContract, type BrokerContractOptions } from "./broker.ts";
 export type { BrokerUnderTest } from "./broker/world.ts";

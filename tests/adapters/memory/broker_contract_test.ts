@@ -1,14 +1,17 @@
 import { memoryBroker, virtualClock } from "../../../adapters/memory/mod.ts";
-import { brokerContract } from "../../contract/mod.ts";
+import { blockedBrokerContract, brokerContract, type BrokerUnderTest } from "../../contract/mod.ts";
 
-brokerContract("the memory broker", async () => {
+async function open(): Promise<BrokerUnderTest> {
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
   return {
     broker,
     clock,
     pass: (ms) => clock.advance(ms),
-    block: async (reason) => broker.block(reason),
+    block: async () => broker.block("low on memory"),
     unblock: async () => broker.unblock(),
   };
-}, { canBlock: true });
+}
+
+brokerContract("the memory broker", open);
+blockedBrokerContract("the memory broker", open);

@@ -1,5 +1,5 @@
 /**
- * The life of a connection: open, blocked, closed.
+ * The life of a connection: open and closed.
  *
  * @module
  */
@@ -53,30 +53,4 @@ export function lifecycle(scenario: Scenario): void {
       /Not any more/,
     );
   });
-}
-
-/** The cases about a broker that blocks publishing. */
-export function blocking(scenario: Scenario): void {
-  scenario(
-    "takes one message into an alarm, declines the next without writing it, and goes on consuming",
-    async (world) => {
-      const queue = await world.queue("q");
-      await world.fill(queue, "before");
-      await world.under.block?.("memory");
-      const { mq, events } = await world.connect();
-      const first = world.publish(queue, { body: "into the alarm" }, mq);
-      await world.until("the block", () => mq.state.blockedReason !== undefined);
-      const second = await world.publish(queue, { body: "declined" }, mq);
-      assert.equal(second.outcome, "paused");
-      const { bodies } = await world.read(queue, { by: mq });
-      await world.until("a message in spite of it", () => bodies()[0] === "before");
-      await world.under.unblock?.();
-      await world.until("the end of the block", () => mq.state.blockedReason === undefined);
-      assert.ok(["confirmed", "unknown"].includes((await first).outcome));
-      assert.deepEqual(await world.publish(queue, { body: "after" }, mq), { outcome: "confirmed" });
-      await world.until("the message after it", () => bodies().includes("after"));
-      assert.ok(!bodies().includes("declined"));
-      assert.deepEqual(events.map(({ type }) => type), ["blocked", "unblocked"]);
-    },
-  );
 }

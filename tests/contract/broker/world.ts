@@ -32,8 +32,9 @@ export interface BrokerUnderTest {
   readonly clock: Clock;
   /** Lets time pass: a virtual clock moves, a real one is waited for. */
   readonly pass: (ms: number) => Promise<void>;
-  /** Blocks publishing, as a broker does that runs out of memory; absent where the test cannot make it. */
-  readonly block?: (reason: string) => Promise<void>;
+  /** Lets the broker run out of memory: from now on it blocks whoever publishes. Only for `blockedBrokerContract`. */
+  readonly block?: () => Promise<void>;
+  /** Gives the broker its memory back. */
   readonly unblock?: () => Promise<void>;
 }
 

@@ -1,0 +1,124 @@
+/**
+ * The publishing half of a connection: what is taken, what is declined, and what runs into a block.
+ *
+ * @module
+ */
+
+import type { Outbound } from "../../src/message/outbound.ts";
+import { contentHeaderSize } from "../../src/message/wire_size.ts";
+import type { BrokerEvent, BrokerLimits, PublishReceipt } from "../../src/ports/broker.ts";
+import type { Inlet } from "./inlet.ts";
+import { Refusal } from "./refusals.ts";
+import { propertiesOf, type StoredMessage, storedMessage } from "./stored_message.ts";
+import type { VirtualHost } from "./virtual_host.ts";
+import { UnwritableHeaderError } from "./wire_hop.ts";
+
+/** What one message may have, bytes. */
+export interface MessageLimits extends BrokerLimits {
+  readonly maxHeaderBytes: number;
+  readonly maxBodyBytes: number;
+}
+
+/** What the broker tells the publishing half of every connection. */
+export interface PublishHost {
+  readonly virtualHost: VirtualHost;
+  readonly limits: MessageLimits;
+  /** Why publishing is blocked; undefined while it is not. */
+  readonly blockedReason: string | undefined;
+}
+
+const CONFIRMED: PublishReceipt = { outcome: "confirmed" };
+const PUBLISHED: PublishReceipt = { outcome: "published" };
+
+/** Publishes over one connection. */
+export class PublishSide {
+  readonly #host: PublishHost;
+  readonly #inlet: Inlet;
+  readonly #onEvent: (event: BrokerEvent) => void;
+  #blockedReason: string | undefined;
+
+  constructor(host: PublishHost, inlet: Inlet, onEvent: (event: BrokerEvent) => void) {
+    this.#host = host;
+    this.#inlet = inlet;
+    this.#onEvent = onEvent;
+  }
+
+  /** Why this connection is blocked; undefined while it is not. */
+  get blockedReason(): string | undefined {
+    return this.#blockedReason;
+  }
+
+  /** Publishes one message; without a confirm the answer is there as soon as it was sent. */
+  async publish(outbound: Outbound, confirm: boolean): Promise<PublishReceipt> {
+    if (this.#blockedReason !== undefined) {
+      return { outcome: "paused", reason: `the broker has blocked this connection: ${this.#blockedReason}` };
+    }
+    const message = this.#written(outbound);
+    if ("outcome" in message) return message;
+    this.#hearOfBlock();
+    const receipt = this.#inlet.isBlocked
+      ? this.#takenLater(message, outbound.mandatory)
+      : this.#taken(message, outbound.mandatory);
+    return confirm ? receipt : PUBLISHED;
+  }
+
+  /** The broker takes publishes again. */
+  unblock(): void {
+    if (this.#blockedReason === undefined) return;
+    this.#blockedReason = undefined;
+    this.#inlet.unblock();
+    this.#onEvent({ type: "unblocked" });
+  }
+
+  /** The message as it went out, or why it did not. */
+  #written(outbound: Outbound): StoredMessage | PublishReceipt {
+    const problem = this.#problemOf(outbound);
+    if (problem !== undefined) return { outcome: "refused", reason: problem, written: false };
+    const { exchange, routingKey, headers, body } = outbound;
+    try {
+      return storedMessage({ exchange, routingKey, properties: propertiesOf(outbound), headers, body });
+    } catch (error) {
+      if (error instanceof Refusal) return { outcome: "refused", reason: error.message, written: true };
+      if (!(error instanceof UnwritableHeaderError)) throw error;
+      return { outcome: "refused", reason: error.message, written: false };
+    }
+  }
+
+  #problemOf(outbound: Outbound): string | undefined {
+    const { maxBodyBytes, maxHeaderBytes } = this.#host.limits;
+    if (outbound.body.byteLength > maxBodyBytes) {
+      return `the body takes ${outbound.body.byteLength} bytes, the broker allows ${maxBodyBytes}`;
+    }
+    const size = contentHeaderSize(outbound);
+    return size > maxHeaderBytes ? `the headers take ${size} bytes, a frame holds ${maxHeaderBytes}` : undefined;
+  }
+
+  #taken(message: StoredMessage, mandatory: boolean): PublishReceipt {
+    try {
+      const routed = this.#host.virtualHost.publish(message);
+      if (routed === "rejected") return { outcome: "nacked", reason: "the broker rejected the message" };
+      return routed === "unroutable" && mandatory ? { outcome: "unroutable", reason: "312 NO_ROUTE" } : CONFIRMED;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { outcome: "refused", reason: error.message, written: true };
+    }
+  }
+
+  #takenLater(message: StoredMessage, mandatory: boolean): Promise<PublishReceipt> {
+    return new Promise((resolve) =>
+      this.#inlet.send(
+        () => resolve(this.#taken(message, mandatory)),
+        () => resolve({ outcome: "unknown", reason: "the connection was closed before the broker confirmed" }),
+      )
+    );
+  }
+
+  /** RabbitMQ tells a connection of an alarm when it publishes, and by then half of that message has been read. */
+  #hearOfBlock(): void {
+    const reason = this.#host.blockedReason;
+    if (reason === undefined) return;
+    this.#blockedReason = reason;
+    this.#inlet.block();
+    this.#onEvent({ type: "blocked", reason });
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * A broker that has run out of memory or disk: it takes nothing more from whoever publishes, and goes on handing out.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { PublishReceipt } from "../../../src/ports/broker.ts";
+import type { Peer, Scenario, World } from "./world.ts";
+
+/** The cases about a broker that blocks publishing. */
+export function blocking(scenario: Scenario): void {
+  scenario("takes the publish that ran into an alarm when the alarm ends, and not before", async (world) => {
+    const queue = await world.queue("q");
+    const { peer, first, unblock } = await intoAlarm(world, queue);
+    let isAnswered = false;
+    void first.then(() => isAnswered = true);
+    await world.depth(queue, 0);
+    assert.equal(isAnswered, false);
+    await unblock();
+    assert.deepEqual(await first, { outcome: "confirmed" });
+    assert.deepEqual(await world.bodies(queue, 1), ["into the alarm"]);
+    assert.deepEqual(peer.events.map(({ type }) => type), ["blocked", "unblocked"]);
+  });
+
+  scenario(
+    "declines a publish on a blocked connection at once, and takes the same one after the alarm",
+    async (world) => {
+      const queue = await world.queue("q");
+      const { peer, first, unblock } = await intoAlarm(world, queue);
+      const declined = await world.publish(queue, { body: "again" }, peer.mq);
+      assert.ok(declined.outcome === "paused");
+      assert.match(declined.reason, /memory/);
+      assert.equal(peer.mq.state.status, "open");
+      await unblock();
+      await first;
+      assert.deepEqual(await world.publish(queue, { body: "again" }, peer.mq), { outcome: "confirmed" });
+      assert.deepEqual(await world.bodies(queue, 2), ["into the alarm", "again"]);
+    },
+  );
+
+  scenario("does not tell a connection of an alarm that publishes nothing", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1");
+    const quiet = await world.connect();
+    const { unblock } = await intoAlarm(world, await world.queue("other"));
+    assert.equal((await world.until("a message", () => quiet.mq.pull(queue))).settle("ack"), "sent");
+    assert.deepEqual(await quiet.mq.checkQueue(queue), { status: "present", messages: 0, consumers: 0 });
+    assert.deepEqual([quiet.mq.state.blockedReason, quiet.events], [undefined, []]);
+    await unblock();
+  });
+
+  scenario(
+    "goes on handing out to a blocked connection, and hears what it settles when the alarm ends",
+    async (world) => {
+      const [queue, other] = [await world.queue("q"), await world.queue("other")];
+      await world.fill(queue, "1", "2", "3");
+      const peer = await world.connect();
+      const { deliveries } = await world.read(queue, { by: peer.mq, prefetch: 2 });
+      await world.until("two messages", () => deliveries.length === 2);
+      const { unblock } = await intoAlarm(world, other, peer);
+      deliveries[0]?.settle("ack");
+      await world.depth(queue, 1);
+      await unblock();
+      await world.until("the third message", () => deliveries.length === 3);
+      await world.depth(queue, 0);
+    },
+  );
+
+  scenario("answers what a blocked connection asks when the alarm ends", async (world) => {
+    const queue = await world.queue("q");
+    const { peer, unblock } = await intoAlarm(world, queue);
+    let isAnswered = false;
+    const answer = world.declareQueue(world.name("asked"), { by: peer.mq }).then((result) => {
+      isAnswered = true;
+      return result;
+    });
+    // A whole round trip of somebody else.
+    await world.mq.checkQueue(queue);
+    assert.equal(isAnswered, false);
+    await unblock();
+    assert.deepEqual(await answer, { status: "declared" });
+  });
+
+  scenario("does not know what became of the publish in an alarm when its connection is closed", async (world) => {
+    const queue = await world.queue("q");
+    const { peer, first, unblock } = await intoAlarm(world, queue);
+    await peer.mq.close();
+    assert.equal((await first).outcome, "unknown");
+    await unblock();
+  });
+}
+
+interface InAlarm {
+  readonly peer: Peer;
+  /** The publish that ran into the alarm. */
+  readonly first: Promise<PublishReceipt>;
+  readonly unblock: () => Promise<void>;
+}
+
+/** A connection that has published into an alarm and heard of it. */
+async function intoAlarm(world: World, queue: string, peer?: Peer): Promise<InAlarm> {
+  const { block, unblock } = world.under;
+  assert.ok(block !== undefined && unblock !== undefined);
+  const { mq, events } = peer ?? await world.connect();
+  await block();
+  const first = world.publish(queue, { body: "into the alarm" }, mq);
+  await world.until("the block", () => mq.state.blockedReason !== undefined);
+  return {
+    peer: { mq, events },
+    first,
+    unblock: async () => {
+      await unblock();
+      await world.until("the end of the block", () => mq.state.blockedReason === undefined);
+    },
+  };
+}
