@@ -18,28 +18,40 @@ import { type ProcessContext, processDelivery } from "./process.ts";
 
 /** What a consumer looks like from outside. */
 export interface ConsumerState {
+  /** What it consumes from. */
   readonly queue: string;
   /** Subscribed, and not closing. */
   readonly live: boolean;
+  /** Begins no further handler. */
   readonly paused: boolean;
   /** Deliveries in a handler. */
   readonly inFlight: number;
   /** Deliveries fetched that no handler has begun. */
   readonly held: number;
+  /** Deliveries whose handler has failed and that wait in the consumer: for their next attempt, or for the broker. */
+  readonly waiting: number;
 }
 
 /** Handlers get this long to notice that their signal has aborted (contract core 3.8). */
 const LAST_WORD_MS = 500;
 
+/** A broker that does not answer the goodbye is left without one. */
+const GOODBYE_MS = 5_000;
+
 /** A running consumer. Open one with `mq.consume(…)`; `close()` drains, then closes, and twice is once. */
 export class Consumer<T = unknown> {
+  /** What it consumes from. */
   readonly queue: string;
   readonly #context: ConsumerContext<T>;
   readonly #handler: Handler<T>;
   readonly #interceptors: readonly ConsumeInterceptor[];
   readonly #meter: ConsumeMeter;
-  readonly #stopping = new AbortController();
   readonly #budgetEnd = new AbortController();
+  readonly #ended = new AbortController();
+  /** Deliveries in a handler; the feed has those that wait for another attempt as well. */
+  readonly #running = new Set<InHand>();
+  /** Whose handlers have asked to close, and so are not waited for. */
+  readonly #asking = new Set<object>();
   readonly #idle = new Set<() => void>();
   #feed: Feed | undefined;
   #processing: ProcessContext<T> | undefined;
@@ -72,18 +84,20 @@ export class Consumer<T = unknown> {
     const { feed, intake } = await openFeed(target.queue, context, { options, onChange: () => consumer.#pump() });
     consumer.#start(feed, intake);
     if (options.signal?.aborted) void consumer.close();
-    else options.signal?.addEventListener("abort", () => void consumer.close(), { once: true });
+    else options.signal?.addEventListener("abort", () => void consumer.close(), { signal: consumer.#ended.signal });
     return consumer;
   }
 
   /** What the consumer is doing just now. */
   get state(): ConsumerState {
+    const inFlight = this.#running.size;
     return {
       queue: this.queue,
       live: this.#closing === undefined && (this.#feed?.isLive ?? false),
       paused: this.#isPaused,
-      inFlight: this.#feed?.taken.size ?? 0,
+      inFlight,
       held: this.#feed?.held ?? 0,
+      waiting: (this.#feed?.taken.size ?? 0) - inFlight,
     };
   }
 
@@ -116,18 +130,20 @@ export class Consumer<T = unknown> {
    * Drains and closes: deliveries nobody has begun go back at once, waits between attempts end and their messages go back, running
    * handlers have until the budget ends. What a handler decides after that is discarded, since the broker delivers it again.
    *
-   * A close from inside one of the consumer's own handlers does not wait for that handler.
+   * A close from inside one of the consumer's own handlers does not wait for that handler, whose message goes back as well.
    *
    * @returns whether every handler finished in time, and how many did not
-   * @throws the signal's reason, when it aborts first: the consumer is then gone from the broker without further waiting
+   * @throws the signal's reason, when it aborts first: the budget ends with it, and the consumer is gone from the broker by then
    */
   close(options: DrainOptions = {}): Promise<DrainReport> {
     const { clock } = this.#context.environment;
     const within = this.#context.environment.scope?.current();
+    if (within !== undefined) this.#asking.add(within);
+    this.#wake();
     return withBudget({ ...options, clock, budgetMs: this.#context.drainTimeoutMs }, (budget) => {
       // Whoever calls close may end it: the first budget to run out is everybody's.
       void whenAborted(budget).then(() => this.#budgetEnd.abort());
-      this.#closing ??= this.#drain(this.#budgetEnd.signal, within);
+      this.#closing ??= this.#drain(this.#budgetEnd.signal);
       return this.#closing;
     });
   }
@@ -144,7 +160,7 @@ export class Consumer<T = unknown> {
       consumer: this.#context,
       ladder: intake.ladder,
       meter: this.#meter,
-      stopping: this.#stopping.signal,
+      onWait: (item) => this.#leaveHandler(item),
     };
     this.#meter.consumer("started", { prefetch: intake.prefetch, concurrency: this.#concurrency });
     this.#pump();
@@ -155,7 +171,7 @@ export class Consumer<T = unknown> {
     const feed = this.#feed;
     const processing = this.#processing;
     if (feed === undefined || processing === undefined) return;
-    while (!this.#isPaused && this.#closing === undefined && feed.taken.size < this.#concurrency) {
+    while (!this.#isPaused && this.#closing === undefined && this.#running.size < this.#concurrency) {
       const item = feed.take();
       if (item === undefined) return;
       void this.#handle(item, feed, processing);
@@ -163,52 +179,62 @@ export class Consumer<T = unknown> {
   }
 
   async #handle(item: InHand, feed: Feed, processing: ProcessContext<T>): Promise<void> {
-    this.#meter.inFlight(feed.taken.size);
+    this.#running.add(item);
+    this.#meter.inFlight(this.#running.size);
     try {
       await processDelivery(item, { handler: this.#handler, interceptors: this.#interceptors }, processing);
     } finally {
       feed.done(item);
-      this.#meter.inFlight(feed.taken.size);
-      for (const wake of this.#idle) wake();
-      this.#pump();
+      this.#leaveHandler(item);
+      this.#wake();
     }
   }
 
-  async #drain(budget: AbortSignal, within: object | undefined): Promise<DrainReport> {
-    const feed = this.#feed;
-    if (feed === undefined) return { drained: true, stranded: 0 };
-    this.#stopping.abort();
-    await settledOrAborted(feed.stop(), budget);
-    const others = (): InHand[] => [...feed.taken].filter((item) => item !== within);
-    await settledOrAborted(this.#until(() => others().length === 0), budget);
-    const stranded = others();
-    if (stranded.length > 0) await this.#callTime(stranded, () => others().length === 0);
-    const left = others().length;
-    await feed.close();
-    this.#context.onClosed?.();
-    this.#meter.consumer(left === 0 ? "stopped" : "drain_timeout", { stranded: left });
-    return { drained: left === 0, stranded: left };
+  /** Makes room for the next handler: a delivery that waits for another attempt takes up prefetch, not concurrency. */
+  #leaveHandler(item: InHand): void {
+    if (!this.#running.delete(item)) return;
+    this.#meter.inFlight(this.#running.size);
+    this.#pump();
   }
 
-  /** The budget is over: handlers are told, and have a last moment. */
-  async #callTime(stranded: readonly InHand[], isDone: () => boolean): Promise<void> {
-    for (const item of stranded) item.abort(new DOMException("The drain budget has ended", "AbortError"));
-    const moment = new AbortController();
-    const wait = this.#context.environment.clock.delay(LAST_WORD_MS, { signal: moment.signal }).catch(() => {});
-    await Promise.race([wait, this.#until(isDone)]);
-    moment.abort();
+  async #drain(budget: AbortSignal): Promise<DrainReport> {
+    const feed = this.#feed;
+    if (feed === undefined) return { drained: true, stranded: 0 };
+    await settledOrAborted(feed.stop(), budget);
+    const others = (): InHand[] => [...feed.taken].filter((item) => !this.#asking.has(item));
+    const isDone = (): boolean => others().length === 0;
+    await settledOrAborted(this.#until(isDone), budget);
+    for (const item of others()) item.abort(new DOMException("The drain budget has ended", "AbortError"));
+    await this.#atMost(LAST_WORD_MS, this.#until(isDone));
+    const stranded = others().length;
+    await this.#atMost(GOODBYE_MS, feed.close());
+    this.#ended.abort();
+    this.#context.onClosed?.();
+    this.#meter.consumer(stranded === 0 ? "stopped" : "drain_timeout", { stranded });
+    return { drained: stranded === 0, stranded };
+  }
+
+  async #atMost(ms: number, promise: Promise<void>): Promise<void> {
+    const timer = new AbortController();
+    const over = this.#context.environment.clock.delay(ms, { signal: timer.signal }).catch(() => {});
+    await Promise.race([promise, over]);
+    timer.abort();
   }
 
   /** Resolves when `test` holds; looked at whenever a handler ends. */
   #until(test: () => boolean): Promise<void> {
     if (test()) return Promise.resolve();
     return new Promise((resolve) => {
-      const wake = (): void => {
+      const look = (): void => {
         if (!test()) return;
-        this.#idle.delete(wake);
+        this.#idle.delete(look);
         resolve();
       };
-      this.#idle.add(wake);
+      this.#idle.add(look);
     });
+  }
+
+  #wake(): void {
+    for (const look of this.#idle) look();
   }
 }

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { settledOrAborted, whenAborted } from "../internal/abort.ts";
-import type { Clock } from "../clock.ts";
+import { settledOrAborted } from "../internal/abort.ts";
 import { Message } from "../message/message.ts";
 import type { Ack } from "./ack.ts";
 import type { ConsumerContext } from "./context.ts";
@@ -16,6 +15,7 @@ import { openFeed } from "./open_feed.ts";
 import type { DeliveriesOptions } from "./options.ts";
 import { conclude, type ProcessContext } from "./process.ts";
 import { decodeBody } from "./receive.ts";
+import type { Handled } from "./settlement.ts";
 
 /** A message that waits to be settled. */
 export class Delivery<T = unknown> extends Message<T> {
@@ -43,74 +43,85 @@ export class Delivery<T = unknown> extends Message<T> {
 
 /**
  * Messages of a queue, one at a time. An undecodable one is parked and never seen here. Leaving the loop hands back whatever was
- * fetched and not settled.
+ * fetched and not settled; a settlement that is under way is waited for, as long as a close waits for handlers.
  */
 export async function* openDeliveries<T>(
   queue: string,
   context: ConsumerContext<T>,
   options: DeliveriesOptions<T>,
 ): AsyncGenerator<Delivery<T>, void, undefined> {
-  options.signal?.throwIfAborted();
+  const { signal } = options;
+  signal?.throwIfAborted();
   const bell = new Bell();
-  const stopping = new AbortController();
+  const ring = (): void => bell.ring();
   const meter = new ConsumeMeter(context.environment.recorder, queue);
-  const { feed, intake } = await openFeed(queue, context, { options, onChange: () => bell.ring() });
-  const processing: ProcessContext<T> = {
-    queue,
-    consumer: context,
-    ladder: intake.ladder,
-    meter,
-    stopping: stopping.signal,
-  };
-  if (options.signal !== undefined) void whenAborted(options.signal).then(() => bell.ring());
+  const { feed, intake } = await openFeed(queue, context, { options, onChange: ring });
+  const processing: ProcessContext<T> = { queue, consumer: context, ladder: intake.ladder, meter, onWait: () => {} };
+  const settling = new Set<Promise<void>>();
+  signal?.addEventListener("abort", ring);
   try {
-    while (!options.signal?.aborted) {
+    while (!signal?.aborted) {
       const item = feed.take();
       if (item === undefined) await bell.rung();
       else {
-        const delivery = await open(item, feed, processing);
+        const delivery = await open(item, { feed, processing, settling });
         if (delivery !== undefined) yield delivery;
       }
     }
   } finally {
-    stopping.abort();
-    await end(feed, context);
+    signal?.removeEventListener("abort", ring);
+    await end(feed, settling, context);
   }
+}
+
+/** What the deliveries of one loop have in common. */
+interface Loop<T> {
+  readonly feed: Feed;
+  readonly processing: ProcessContext<T>;
+  /** Settlements under way. */
+  readonly settling: Set<Promise<void>>;
 }
 
 /** The delivery a caller settles; undefined for a body that cannot be read, which is dealt with here. */
-async function open<T>(item: InHand, feed: Feed, processing: ProcessContext<T>): Promise<Delivery<T> | undefined> {
-  const { clock } = processing.consumer.environment;
-  const decoded = await decodeBody(item.received, processing.consumer.codec);
+async function open<T>(item: InHand, loop: Loop<T>): Promise<Delivery<T> | undefined> {
+  const { queue, consumer } = loop.processing;
+  const { clock } = consumer.environment;
+  const decoded = await decodeBody(item.received, consumer.codec);
   if (decoded.status !== "decoded") {
-    await conclude(item, { handled: decoded }, processing);
-    feed.done(item);
+    void settle(item, { handled: decoded }, loop);
     return undefined;
   }
   const started = clock.elapsed();
-  const settled = async (ack: Ack): Promise<void> => {
-    await conclude(
-      item,
-      { handled: { status: "returned", value: ack }, handlerMs: clock.elapsed() - started },
-      processing,
-    );
+  const settleAs = (ack: Ack): Promise<void> =>
+    settle(item, { handled: { status: "returned", value: ack }, handlerMs: clock.elapsed() - started }, loop);
+  return new Delivery(decoded.payload, item, { queue, conclude: settleAs });
+}
+
+function settle<T>(
+  item: InHand,
+  handling: { readonly handled: Handled; readonly handlerMs?: number },
+  { feed, processing, settling }: Loop<T>,
+): Promise<void> {
+  const done = conclude(item, handling, processing).then(() => {
     feed.done(item);
-  };
-  return new Delivery(decoded.payload, item, { queue: processing.queue, conclude: settled });
+    settling.delete(done);
+  });
+  settling.add(done);
+  return done;
 }
 
-async function end(feed: Feed, { environment, drainTimeoutMs }: ConsumerContext): Promise<void> {
-  const { signal, cancel } = timeout(environment.clock, drainTimeoutMs);
-  await settledOrAborted(feed.stop(), signal);
-  await feed.close();
-  cancel();
-}
-
-function timeout(clock: Clock, ms: number): { signal: AbortSignal; cancel: () => void } {
-  const over = new AbortController();
+async function end(
+  feed: Feed,
+  settling: ReadonlySet<Promise<void>>,
+  { environment, drainTimeoutMs }: ConsumerContext,
+): Promise<void> {
   const timer = new AbortController();
-  clock.delay(ms, { signal: timer.signal }).then(() => over.abort(), () => {});
-  return { signal: over.signal, cancel: () => timer.abort() };
+  const over = new AbortController();
+  environment.clock.delay(drainTimeoutMs, { signal: timer.signal }).then(() => over.abort(), () => {});
+  await settledOrAborted(feed.stop(), over.signal);
+  await settledOrAborted(Promise.all(settling), over.signal);
+  await settledOrAborted(feed.close(), over.signal);
+  timer.abort();
 }
 
 /** Rung when something changed; a ring while nobody waits is kept. */

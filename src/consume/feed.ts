@@ -27,7 +27,8 @@ export class Feed {
   readonly #waiting = new Set<InHand>();
   readonly #taken = new Set<InHand>();
   #subscription: Subscription | undefined;
-  #isOpen = true;
+  /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
+  #state: "open" | "stopping" | "stopped" = "open";
 
   private constructor(environment: Environment, options: FeedOptions) {
     this.#environment = environment;
@@ -63,8 +64,9 @@ export class Feed {
     return this.#taken;
   }
 
-  /** Takes the oldest waiting delivery. */
+  /** Takes the oldest waiting delivery; none once the feed is to stop. */
   take(): InHand | undefined {
+    if (this.#state !== "open") return undefined;
     const [item] = this.#waiting;
     if (item === undefined) return undefined;
     this.#waiting.delete(item);
@@ -82,24 +84,32 @@ export class Feed {
     await this.#subscription?.setPrefetch(prefetch);
   }
 
-  /** Stops deliveries and hands back what nobody has begun; what is taken can still be settled. */
+  /**
+   * Stops deliveries, then hands back what nobody has begun and ends the waits of what is taken, which can still be settled.
+   *
+   * In this order, since the broker would hand out again to this very subscription what came back before it ended, and count it.
+   */
   async stop(): Promise<void> {
-    this.#isOpen = false;
-    this.#giveBackWaiting();
-    await this.#subscription?.cancel();
-    this.#giveBackWaiting();
+    this.#state = "stopping";
+    // Where it cannot be cancelled the link is gone, and the subscription with it.
+    await this.#subscription?.cancel().catch(() => {});
+    this.#state = "stopped";
+    for (const item of this.#waiting) item.settle("requeue");
+    this.#waiting.clear();
+    for (const item of this.#taken) item.hurry();
   }
 
   /** Ends the subscription. Deliveries still taken go back to the queue: what is decided about them later is discarded. */
   async close(): Promise<void> {
-    this.#isOpen = false;
+    this.#state = "stopped";
     for (const item of this.#taken) item.discard();
-    await this.#subscription?.close();
+    // Where it cannot be closed the link is gone, and the broker takes everything back by itself.
+    await this.#subscription?.close().catch(() => {});
   }
 
   #receive(delivery: BrokerDelivery): void {
     const item = new InHand(delivery, parseEnvelope(delivery.message, this.#environment));
-    if (!this.#isOpen) return item.settle("requeue");
+    if (this.#state === "stopped") return void item.settle("requeue");
     this.#waiting.add(item);
     this.#options.onChange();
   }
@@ -110,10 +120,5 @@ export class Feed {
     this.#waiting.clear();
     for (const item of this.#taken) item.discard();
     this.#options.onChange();
-  }
-
-  #giveBackWaiting(): void {
-    for (const item of this.#waiting) item.settle("requeue");
-    this.#waiting.clear();
   }
 }

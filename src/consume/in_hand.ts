@@ -14,7 +14,9 @@ export class InHand {
   readonly envelope: Envelope;
   readonly #delivery: BrokerDelivery;
   #abort: AbortController | undefined;
+  #patience: AbortController | undefined;
   #isLive = true;
+  #isHurried = false;
 
   constructor(delivery: BrokerDelivery, envelope: Envelope) {
     this.#delivery = delivery;
@@ -33,16 +35,30 @@ export class InHand {
     return this.#abort.signal;
   }
 
-  /** Settles the delivery, if that is still ours to do. */
-  settle(as: SettleAs): void {
-    if (!this.#isLive) return;
+  /** Aborts when nothing is waited for any more on behalf of the delivery; made when it is first asked for. */
+  get patience(): AbortSignal {
+    this.#patience ??= new AbortController();
+    if (this.#isHurried || !this.#isLive) this.#patience.abort();
+    return this.#patience.signal;
+  }
+
+  /** Settles the delivery; false when that is no longer ours to do, or the link it came on is gone. */
+  settle(as: SettleAs): boolean {
+    if (!this.#isLive) return false;
     this.#isLive = false;
-    this.#delivery.settle(as);
+    return this.#delivery.settle(as) === "sent";
   }
 
   /** The broker has taken the message back. */
   discard(): void {
     this.#isLive = false;
+    this.#patience?.abort();
+  }
+
+  /** The consumer begins to close: waits are over, now and from now on. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#patience?.abort();
   }
 
   /** Tells the handler that its time is up. */

@@ -38,7 +38,7 @@ export async function runHandler<T>(
   const thrown = new Set<unknown>();
   const step = async (index: number, current: Message): Promise<HandlerResult> => {
     const interceptor = interceptors[index];
-    if (interceptor !== undefined) return await interceptor(current, (changed) => step(index + 1, changed));
+    if (interceptor !== undefined) return await interceptor(current, (changed) => heard(step(index + 1, changed)));
     try {
       // An interceptor that changes the payload answers for its type.
       return await handler(current as Message<T>);
@@ -52,4 +52,10 @@ export async function runHandler<T>(
   } catch (error) {
     return { status: "threw", error, by: thrown.has(error) ? "handler" : "interceptor" };
   }
+}
+
+/** An interceptor that does not wait for what it began must not end the process. */
+function heard<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => {});
+  return result;
 }

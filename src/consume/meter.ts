@@ -9,10 +9,15 @@ import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { SetAside } from "./settlement.ts";
 
+/** A handler that computes its waits would otherwise fill the log with them. */
+const MOST_UNDECLARED = 100;
+
 /** Counts, times and logs the deliveries of one queue. */
 export class ConsumeMeter {
   readonly #recorder: Recorder;
   readonly #queue: string;
+  /** Waits that were told of already. */
+  readonly #undeclared = new Set<number>();
 
   constructor(recorder: Recorder, queue: string) {
     this.#recorder = recorder;
@@ -74,8 +79,15 @@ export class ConsumeMeter {
     this.#recorder.log("error", "acemq.republish.failed", { ...this.#facts(envelope), reason });
   }
 
-  /** A handler asked for a wait no rung holds exactly. */
+  /** A delivery could not be settled at all; the broker still has it. */
+  settleFailed(envelope: Envelope, reason: string): void {
+    this.#recorder.log("error", "acemq.settle.failed", { ...this.#facts(envelope), reason });
+  }
+
+  /** A handler asked for a wait no rung holds exactly: told once, and of a hundred different waits at most. */
   rungUndeclared(wantedMs: number, usedMs: number): void {
+    if (this.#undeclared.has(wantedMs) || this.#undeclared.size >= MOST_UNDECLARED) return;
+    this.#undeclared.add(wantedMs);
     this.#recorder.log("warn", "acemq.retry.rung_undeclared", {
       queue: this.#queue,
       wantedMs,

@@ -6,11 +6,15 @@
 
 import { declareTopology } from "../declare/declare.ts";
 import { TopologyError } from "../errors.ts";
-import { assertName } from "../internal/assert_option.ts";
+import { assertName, assertShortText } from "../internal/assert_option.ts";
+import { truncateUtf8 } from "../internal/bytes.ts";
 import { failureSide, merge, rungs } from "../topology/standard.ts";
 import type { ConsumerContext } from "./context.ts";
 import { Feed } from "./feed.ts";
 import { type Intake, intakeOf, type ReceiveOptions } from "./options.ts";
+
+/** What of a queue's name fits a consumer tag beside the rest of it: a tag holds 255 bytes. */
+const TAG_BYTES = 200;
 
 /** A feed, and the options it was opened with. */
 export interface OpenedFeed {
@@ -22,6 +26,7 @@ export interface OpenedFeed {
  * Declares what a consumer needs and subscribes.
  *
  * @throws {TopologyError} the queue is not there, or something beside it exists otherwise; the consumer has not started
+ * @throws {RangeError} an option out of range, a name beside the queue that does not fit; nothing was asked of the broker
  */
 export async function openFeed(
   queue: string,
@@ -30,6 +35,8 @@ export async function openFeed(
 ): Promise<OpenedFeed> {
   assertName("a queue name", queue);
   const intake = intakeOf(options);
+  const beside = merge(failureSide(queue), rungs(queue, intake.ladder.rungsMs));
+  for (const { name } of intake.declare ? beside.queues : []) assertShortText("a queue name", name);
   const { broker, environment } = context;
   if ((await broker.checkQueue(queue)).status === "absent") {
     throw new TopologyError(
@@ -40,11 +47,11 @@ export async function openFeed(
       },
     );
   }
-  if (intake.declare) await declareTopology(broker, merge(failureSide(queue), rungs(queue, intake.ladder.rungsMs)));
+  if (intake.declare) await declareTopology(broker, beside);
   const feed = await Feed.open(broker, environment, {
     queue,
     prefetch: intake.prefetch,
-    consumerTag: options.consumerTag ?? `acemq-${queue.slice(0, 200)}-${environment.newId().slice(0, 8)}`,
+    consumerTag: options.consumerTag ?? `acemq-${truncateUtf8(queue, TAG_BYTES)}-${environment.newId().slice(0, 8)}`,
     arguments: options.arguments ?? {},
     onChange,
   });

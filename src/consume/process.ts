@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describeError } from "../errors.ts";
 import { Message } from "../message/message.ts";
 import type { Ladder } from "../retry/ladder.ts";
 import type { ConsumerContext } from "./context.ts";
@@ -20,8 +21,8 @@ export interface ProcessContext<T> {
   readonly consumer: Pick<ConsumerContext<T>, "broker" | "environment" | "gate" | "codec">;
   readonly ladder: Ladder;
   readonly meter: ConsumeMeter;
-  /** Aborts when the consumer begins to close. */
-  readonly stopping: AbortSignal;
+  /** Called when a delivery begins to wait for its next attempt: its handler is through. */
+  readonly onWait: (item: InHand) => void;
 }
 
 /** Handles one delivery to the end. Never rejects. */
@@ -45,24 +46,23 @@ export async function processDelivery<T>(
   await conclude(item, { handled, handlerMs: clock.elapsed() - started }, context);
 }
 
-/** Decides and settles; the time of the handler is measured before any wait begins. */
+/** Decides and settles; the time of the handler is measured before any wait begins. Never rejects. */
 export async function conclude<T>(
   item: InHand,
   { handled, handlerMs }: { readonly handled: Handled; readonly handlerMs?: number },
   context: ProcessContext<T>,
 ): Promise<void> {
+  const { queue, meter, onWait } = context;
   const { environment, gate, broker } = context.consumer;
   const { clock, random } = environment;
   const facts = { attempt: item.envelope.attempt, ageMs: clock.now() - item.envelope.firstSeenMs };
   const settlement = decideSettlement(handled, facts, { ladder: context.ladder, random });
-  const { queue, meter, stopping } = context;
-  const settled = await settle(settlement, item, {
-    queue,
-    gate,
-    clock,
-    meter,
-    maxHeaderBytes: broker.limits.maxHeaderBytes,
-    stopping,
-  });
-  if (settled === "settled") meter.settled(item.envelope, settlement.outcome, handlerMs);
+  const { maxHeaderBytes } = broker.limits;
+  try {
+    const settled = await settle(settlement, item, { queue, gate, clock, meter, maxHeaderBytes, onWait });
+    if (settled === "settled") meter.settled(item.envelope, settlement.outcome, handlerMs);
+  } catch (error) {
+    // Only a broker adapter that throws where it must not. The broker still has the message, and hands it out when the link ends.
+    meter.settleFailed(item.envelope, describeError(error));
+  }
 }

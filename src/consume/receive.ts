@@ -48,7 +48,16 @@ function decoded<T>(payload: T): Decoded<T> {
 
 /** What a codec throws parks the message, unless the codec says that what it depends on is away. */
 function failed(error: unknown): Exclude<Handled, { status: "returned" }> {
-  return isRetryable(error) ? { status: "threw", error, by: "codec" } : undecodable(error);
+  return saysRetryable(error) ? { status: "threw", error, by: "codec" } : undecodable(error);
+}
+
+function saysRetryable(error: unknown): boolean {
+  try {
+    return isRetryable(error);
+  } catch {
+    // Looking into it throws: then it says nothing.
+    return false;
+  }
 }
 
 function undecodable(error: unknown): Exclude<Handled, { status: "returned" }> {

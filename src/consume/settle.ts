@@ -23,8 +23,8 @@ export interface SettleContext {
   readonly clock: Clock;
   readonly meter: ConsumeMeter;
   readonly maxHeaderBytes: number | undefined;
-  /** Aborts when the consumer begins to close: waits end, and the message goes back. */
-  readonly stopping: AbortSignal;
+  /** Called when a delivery begins to wait: its handler is through. */
+  readonly onWait: (item: InHand) => void;
 }
 
 /** `kept`: the message is still on its queue, and nothing about it was counted. */
@@ -40,9 +40,7 @@ const SET_ASIDE_BOUND_MS = 30_000;
 export async function settle(settlement: Settlement, item: InHand, context: SettleContext): Promise<Settled> {
   switch (settlement.next) {
     case "acknowledge":
-      if (!item.isLive) return "kept";
-      item.settle("ack");
-      return "settled";
+      return acknowledge(item);
     case "wait_in_consumer":
       reportUndeclaredRung(settlement, context);
       return await retryFromConsumer(settlement.delayMs, item, context);
@@ -55,13 +53,12 @@ export async function settle(settlement: Settlement, item: InHand, context: Sett
 }
 
 async function retryFromConsumer(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
-  if (!await waited(delayMs, context)) return requeue(item);
+  if (!await waited(delayMs, item, context)) return requeue(item);
   const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: context.queue });
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status !== "routed") return await keep(item, answer, context);
   context.meter.retried(item.envelope, delayMs, undefined);
-  item.settle("ack");
-  return "settled";
+  return acknowledge(item);
 }
 
 async function retryOnRung(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
@@ -70,8 +67,7 @@ async function retryOnRung(delayMs: number, item: InHand, context: SettleContext
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
     context.meter.retried(item.envelope, delayMs, rung);
-    item.settle("ack");
-    return "settled";
+    return acknowledge(item);
   }
   if (answer?.status !== "not_routed" || answer.because !== "unroutable") return await keep(item, answer, context);
   context.meter.rungMissing(item.envelope, rung);
@@ -85,12 +81,11 @@ async function moveAside(settlement: SetAside, item: InHand, context: SettleCont
   const answer = await publishPatiently(copy, item, context, SET_ASIDE_BOUND_MS);
   if (answer?.status === "routed") {
     context.meter.setAside(item.envelope, settlement, queue);
-    item.settle("ack");
-    return "settled";
+    return acknowledge(item);
   }
   if (answer === undefined) return "kept";
   context.meter.setAsideFailed(item.envelope, queue, answer.reason);
-  await waited(PAUSE_BEFORE_REQUEUE_MS, context);
+  await waited(PAUSE_BEFORE_REQUEUE_MS, item, context);
   return requeue(item);
 }
 
@@ -108,7 +103,7 @@ async function publishPatiently(
   while (item.isLive) {
     const answer = await publishOnBehalf(context.gate, copy);
     if (answer.status !== "paused" || context.clock.elapsed() >= end) return answer;
-    if (!await waited(PAUSE_BEFORE_REQUEUE_MS, context)) return answer;
+    if (!await waited(PAUSE_BEFORE_REQUEUE_MS, item, context)) return answer;
   }
   return undefined;
 }
@@ -117,8 +112,12 @@ async function publishPatiently(
 async function keep(item: InHand, answer: OnBehalfAnswer | undefined, context: SettleContext): Promise<Settled> {
   if (answer === undefined || answer.status === "routed") return "kept";
   context.meter.republishFailed(item.envelope, answer.reason);
-  await waited(PAUSE_BEFORE_REQUEUE_MS, context);
+  await waited(PAUSE_BEFORE_REQUEUE_MS, item, context);
   return requeue(item);
+}
+
+function acknowledge(item: InHand): Settled {
+  return item.settle("ack") ? "settled" : "kept";
 }
 
 function requeue(item: InHand): Settled {
@@ -126,10 +125,11 @@ function requeue(item: InHand): Settled {
   return "kept";
 }
 
-/** True when the time has passed, false when the consumer began to close first. */
-async function waited(ms: number, { clock, stopping }: SettleContext): Promise<boolean> {
+/** True when the time has passed, false when the consumer began to close or the broker took the message back first. */
+async function waited(ms: number, item: InHand, { clock, onWait }: SettleContext): Promise<boolean> {
+  onWait(item);
   try {
-    await clock.delay(ms, { signal: stopping });
+    await clock.delay(ms, { signal: item.patience });
     return true;
   } catch {
     return false;

@@ -53,8 +53,27 @@ export interface SettlementRules {
   readonly random: Random;
 }
 
-/** Decides what becomes of a delivery. Pure, but for the jitter it draws. */
+/**
+ * Decides what becomes of a delivery. Pure, but for the jitter it draws.
+ *
+ * What somebody else's error does when it is looked at (a getter that throws, a proxy that is gone) must not cost the message: it
+ * then counts as an error without words.
+ */
 export function decideSettlement(handled: Handled, facts: DeliveryFacts, rules: SettlementRules): Settlement {
+  try {
+    return decide(handled, facts, rules);
+  } catch {
+    return decide(withoutWords(handled), facts, rules);
+  }
+}
+
+function withoutWords(handled: Handled): Handled {
+  const error = "an error that cannot be read";
+  if (handled.status === "undecodable") return { status: "undecodable", error };
+  return { status: "threw", error, by: handled.status === "threw" ? handled.by : "handler" };
+}
+
+function decide(handled: Handled, facts: DeliveryFacts, rules: SettlementRules): Settlement {
   switch (handled.status) {
     case "undecodable":
       return setAside("parked", "parked", "could not be decoded", describeError(handled.error));

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TopologyError } from "../errors.ts";
+import { TopologyError, type TopologyErrorCode } from "../errors.ts";
 import type { BrokerConnection, DeclareResult } from "../ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec, TopologySpec } from "../topology/specs.ts";
 
@@ -15,7 +15,7 @@ import type { BindingSpec, ExchangeSpec, QueueSpec, TopologySpec } from "../topo
  * broker itself judges whether it differs. Only when nothing differs is anything created.
  *
  * @throws {TopologyError} `ACEMQ_TOPOLOGY_DRIFT` with the broker's words for every difference, before anything was created;
- * `ACEMQ_TOPOLOGY_REFUSED` when the broker refuses a declaration
+ * `ACEMQ_TOPOLOGY_REFUSED` when the broker refuses a declaration: of something that exists, before anything was created
  */
 export async function declareTopology(broker: BrokerConnection, spec: TopologySpec): Promise<void> {
   const missing = await missingFrom(broker, spec);
@@ -34,8 +34,10 @@ async function missingFrom(
   const exchanges: ExchangeSpec[] = [];
   const queues: QueueSpec[] = [];
   const findings: string[] = [];
+  let code: TopologyErrorCode = "ACEMQ_TOPOLOGY_REFUSED";
   const judge = (name: string, result: DeclareResult): void => {
     if (result.status === "declared") return;
+    if (result.status === "differs") code = "ACEMQ_TOPOLOGY_DRIFT";
     findings.push(`${name}: ${result.reason}`);
   };
   for (const exchange of spec.exchanges) {
@@ -48,8 +50,10 @@ async function missingFrom(
   }
   if (findings.length === 0) return { exchanges, queues };
   throw new TopologyError(
-    "ACEMQ_TOPOLOGY_DRIFT",
-    `Cannot declare the topology: the broker has it otherwise, and nothing was created: ${findings.join("; ")}`,
+    code,
+    `Cannot declare the topology: the broker refused what exists already, and nothing was created: ${
+      findings.join("; ")
+    }`,
     { findings },
   );
 }
