@@ -6,13 +6,13 @@
  * @module
  */
 
+import type { QueueOk } from "@cloudamqp/amqp-client";
 import { TopologyError } from "../../src/errors.ts";
 import { assertName, assertShortText } from "../../src/internal/assert_option.ts";
 import type { DeclareResult, QueueState } from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
-import { clientArguments } from "./arguments.ts";
 import { CallRefused, type Link } from "./link.ts";
-import type { LinkChannel } from "./link_channel.ts";
+import * as calls from "./wire/calls.ts";
 import { Unwritable } from "./wire/unwritable.ts";
 
 const NOT_FOUND = 404;
@@ -23,44 +23,34 @@ const PRECONDITION_FAILED = 406;
 const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers"];
 
 export async function declareExchange(link: Link, spec: ExchangeSpec): Promise<DeclareResult> {
-  const { name, type, durable, autoDelete } = spec;
+  const { name, type } = spec;
   if (!EXCHANGE_TYPES.includes(type)) return { status: "refused", reason: `the exchange type "${type}" is unknown` };
   return await declaring(
-    () => {
-      const args = clientArguments(spec.arguments, [name, type]);
-      return onChannel(link, (channel) => channel.exchangeDeclare(name, type, { durable, autoDelete }, args));
-    },
+    () => onChannel(link, calls.declareExchange(spec)),
     async () => await checkExchange(link, name) === "present",
   );
 }
 
 export async function declareQueue(link: Link, spec: QueueSpec): Promise<DeclareResult> {
-  const { name, durable, exclusive, autoDelete } = spec;
+  const { name } = spec;
   // The broker would make up a name that nobody hears of.
   if (name === "") return { status: "refused", reason: "a queue needs a name" };
   return await declaring(
-    () => {
-      const args = clientArguments(spec.arguments, [name]);
-      return onChannel(link, (channel) => channel.queueDeclare(name, { durable, exclusive, autoDelete }, args));
-    },
+    () => onChannel(link, calls.declareQueue(spec)),
     async () => (await checkQueue(link, name)).status === "present",
   );
 }
 
 export async function bindQueue(link: Link, spec: BindingSpec): Promise<DeclareResult> {
-  const { queue, exchange, routingKey } = spec;
-  return await declaring(() => {
-    const args = clientArguments(spec.arguments, [queue, exchange, routingKey]);
-    return onChannel(link, (channel) => channel.queueBind(queue, exchange, routingKey, args));
-  }, () => Promise.resolve(false));
+  return await declaring(() => onChannel(link, calls.bindQueue(spec)), () => Promise.resolve(false));
 }
 
-/** A queue somebody else holds for himself (405) is there; how much is in it is not for us to know. */
+/** A queue that another connection holds for itself (405) is there; what is in it is not for us to know. */
 export async function checkQueue(link: Link, name: string): Promise<QueueState> {
   assertName("the name of a queue", name);
   try {
-    const found = await onChannel(link, (channel) => channel.queueDeclare(name, { passive: true }));
-    return { status: "present", messages: found.messageCount, consumers: found.consumerCount };
+    const { messageCount, consumerCount } = await onChannel(link, calls.checkQueue(name)) as QueueOk;
+    return { status: "present", messages: messageCount, consumers: consumerCount };
   } catch (error) {
     if (isRefusedWith(error, NOT_FOUND)) return { status: "absent" };
     if (isRefusedWith(error, RESOURCE_LOCKED)) return { status: "present", messages: 0, consumers: 0 };
@@ -73,7 +63,7 @@ export async function checkExchange(link: Link, name: string): Promise<"present"
   if (name === "") return "present";
   assertShortText("the name of an exchange", name);
   try {
-    await onChannel(link, (channel) => channel.exchangeDeclare(name, "direct", { passive: true }));
+    await onChannel(link, calls.checkExchange(name));
     return "present";
   } catch (error) {
     if (isRefusedWith(error, NOT_FOUND)) return "absent";
@@ -85,7 +75,7 @@ export async function checkExchange(link: Link, name: string): Promise<"present"
 export async function deleteQueue(link: Link, name: string): Promise<void> {
   assertName("the name of a queue", name);
   try {
-    await onChannel(link, (channel) => channel.queueDelete(name));
+    await onChannel(link, calls.deleteQueue(name));
   } catch (error) {
     if (!isRefusedWith(error, NOT_FOUND)) throw topologyError(error, `delete queue "${name}"`);
   }
@@ -95,7 +85,7 @@ export async function deleteQueue(link: Link, name: string): Promise<void> {
 export async function deleteExchange(link: Link, name: string): Promise<void> {
   assertName("the name of an exchange", name);
   try {
-    await onChannel(link, (channel) => channel.exchangeDelete(name));
+    await onChannel(link, calls.deleteExchange(name));
   } catch (error) {
     if (!isRefusedWith(error, NOT_FOUND)) throw topologyError(error, `delete exchange "${name}"`);
   }
@@ -104,21 +94,24 @@ export async function deleteExchange(link: Link, name: string): Promise<void> {
 export async function purgeQueue(link: Link, name: string): Promise<void> {
   assertName("the name of a queue", name);
   try {
-    await onChannel(link, (channel) => channel.queuePurge(name));
+    await onChannel(link, calls.purgeQueue(name));
   } catch (error) {
     throw topologyError(error, `purge queue "${name}"`);
   }
 }
 
-/** The error for a call the broker refused; a lost connection stays what it is. */
+/** The error for a call that the broker refused, or that cannot be made; a lost connection stays what it is. */
 export function topologyError(error: unknown, action: string): unknown {
+  if (error instanceof Unwritable) {
+    return new TopologyError("ACEMQ_TOPOLOGY_REFUSED", `Cannot ${action}: ${error.message}`);
+  }
   if (!(error instanceof CallRefused)) return error;
   const { code, text } = error.reason;
   const kind = code === NOT_FOUND ? "ACEMQ_TOPOLOGY_MISSING" : "ACEMQ_TOPOLOGY_REFUSED";
   return new TopologyError(kind, `Cannot ${action}: ${text}`, { findings: [text] });
 }
 
-async function onChannel<T>(link: Link, call: (channel: LinkChannel) => Promise<T>): Promise<T> {
+async function onChannel(link: Link, call: calls.Call): Promise<unknown> {
   const channel = await link.openChannel();
   try {
     return await link.call(channel, call);

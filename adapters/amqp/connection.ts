@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertName } from "../../src/internal/assert_option.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
@@ -106,8 +107,13 @@ class AmqpConnection implements port.BrokerConnection {
   }
 
   async pull(queue: string): Promise<port.BrokerDelivery | null> {
+    assertName("the name of a queue", queue);
     const link = this.#keeper.require();
-    return await this.#use(link).pulling.pull(queue);
+    try {
+      return await this.#use(link).pulling.pull(queue);
+    } catch (error) {
+      throw admin.topologyError(error, `pull from queue "${queue}"`);
+    }
   }
 
   async deleteQueue(name: string): Promise<void> {

@@ -7,7 +7,7 @@
 import type { Clock } from "../../src/clock.ts";
 import type { SocketClient } from "./socket_client.ts";
 import { FRAME_HEARTBEAT } from "./wire/frames.ts";
-import { beginFrame, endFrame } from "./wire/publish_frames.ts";
+import { beginFrame, endFrame } from "./wire/frame_writer.ts";
 
 /** Rounds a heartbeat interval is divided into. */
 const ROUNDS = 2;

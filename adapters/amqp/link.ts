@@ -16,7 +16,9 @@ import { limitsOf } from "./server_limits.ts";
 import { SocketClient } from "./socket_client.ts";
 import { untrustedPeer } from "./tls.ts";
 import { formatHost } from "./url.ts";
+import type { Call } from "./wire/calls.ts";
 import type { CloseReason } from "./wire/method_frames.ts";
+import { Unwritable } from "./wire/unwritable.ts";
 
 /** What a link is opened with. */
 export interface LinkOptions {
@@ -75,10 +77,10 @@ export class Link {
     }
   }
 
-  /** Makes a call on a channel; rejects with {@linkcode CallRefused} or a `ConnectionError`, never with the client's own error. */
-  async call<T>(channel: LinkChannel, call: (channel: LinkChannel) => Promise<T>): Promise<T> {
+  /** Makes a call on a channel; rejects with {@linkcode CallRefused}, `Unwritable` or a `ConnectionError`. */
+  async call(channel: LinkChannel, call: Call): Promise<unknown> {
     try {
-      return await call(channel);
+      return await channel.call(call);
     } catch (error) {
       throw this.#callError(error, channel);
     }
@@ -95,6 +97,7 @@ export class Link {
   }
 
   #callError(error: unknown, channel: LinkChannel | undefined): Error {
+    if (error instanceof Unwritable) return error;
     if (channel?.closeReason !== undefined) return new CallRefused(channel.closeReason);
     if (!this.isUsable) {
       return new ConnectionError("ACEMQ_CONNECTION_LOST", "Cannot ask the broker: the connection is lost");

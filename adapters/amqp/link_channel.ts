@@ -1,5 +1,7 @@
 /**
- * One channel of a link: the client's channel for everything that is asked and answered, our own decoding of what is pushed.
+ * One channel of a link: calls and their answers in order, and everything the broker pushes.
+ *
+ * The client keeps the channel's place and reads the answers; what is written, and what is pushed, is ours.
  *
  * @module
  */
@@ -8,7 +10,9 @@ import type { AMQPBaseClient } from "@cloudamqp/amqp-client";
 import { AMQPChannel } from "@cloudamqp/amqp-client";
 import type { FrameQueue } from "./frame_queue.ts";
 import type { ByteReader } from "./wire/byte_reader.ts";
+import { type Call, closeChannel } from "./wire/calls.ts";
 import { type Content, ContentAssembler } from "./wire/content_assembler.ts";
+import { writeMethod } from "./wire/frame_writer.ts";
 import type { CloseReason, Confirm, ContentMethod } from "./wire/method_frames.ts";
 
 /** Hears what the broker pushes on a channel. Never throws. */
@@ -16,24 +20,39 @@ export interface ChannelListener {
   /** A delivery, or a message that was returned. */
   readonly onContent?: (content: Content) => void;
   readonly onConfirm?: (confirm: Confirm, isAck: boolean) => void;
-  /** The broker has ended the consumer. */
+  /** The broker has ended a consumer. */
   readonly onCancel?: () => void;
   /** The channel is gone: closed by the broker for this reason, or with the link. Not called once the channel was left. */
   readonly onGone?: (reason: CloseReason | undefined) => void;
 }
 
-/** A channel whose pushed frames go to a {@linkcode ChannelListener}. */
+/** What a channel needs of the connection it is on. */
+export interface ChannelHost extends AMQPBaseClient {
+  readonly out: FrameQueue;
+}
+
+/** A call that waits for its answer. */
+interface Waiting {
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A channel whose calls can fail only with the channel itself. */
 export class LinkChannel extends AMQPChannel {
   /** Where frames for this channel are queued. */
   readonly out: FrameQueue;
   /** Why the broker closed the channel; undefined while it has not. */
   closeReason: CloseReason | undefined;
+  readonly #host: ChannelHost;
   readonly #content = new ContentAssembler();
+  readonly #calls: Waiting[] = [];
   #listener: ChannelListener = {};
+  #isLeaving = false;
 
-  constructor(connection: AMQPBaseClient & { readonly out: FrameQueue }, id: number) {
-    super(connection, id);
-    this.out = connection.out;
+  constructor(host: ChannelHost, id: number) {
+    super(host, id);
+    this.#host = host;
+    this.out = host.out;
     // The default reports to the connection, which has nothing to do with one channel's end.
     this.onerror = () => {};
   }
@@ -43,15 +62,34 @@ export class LinkChannel extends AMQPChannel {
     return !this.closed;
   }
 
+  /** Whether a close is under way from this side. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
   /** Sets who hears what is pushed. */
   listen(listener: ChannelListener): void {
     this.#listener = listener;
   }
 
-  /** Closes the channel and hears nothing from it any more; resolves when the broker has answered, which a lost link never does. */
-  leave(): Promise<void> {
+  /** Makes a call; rejects with `Unwritable` when it cannot be written, and otherwise only when the channel is gone. */
+  call(call: Call): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) return reject(new Error("the channel is closed"));
+      writeMethod(this.out.writer, { channel: this.id, frameMax: this.#host.frameMax }, call);
+      this.#calls.push({ resolve, reject });
+      this.out.commit();
+    });
+  }
+
+  /** Closes the channel and hears nothing from it any more; resolves when the broker has answered, or the link is gone. */
+  async leave(): Promise<void> {
     this.#listener = {};
-    return this.closed ? Promise.resolve() : this.close().catch(() => {/* it is gone already */});
+    if (this.closed) return;
+    const answered = this.call(closeChannel());
+    this.closed = true;
+    this.#isLeaving = true;
+    await answered.catch(() => {/* gone is what was wanted */});
   }
 
   announce(method: ContentMethod): void {
@@ -70,15 +108,22 @@ export class LinkChannel extends AMQPChannel {
     this.#listener.onConfirm?.(confirm, isAck);
   }
 
-  cancelled(consumerTag: string): void {
-    this.consumers.delete(consumerTag);
+  cancelled(): void {
     this.#listener.onCancel?.();
   }
 
+  /** The client has read the answer to the oldest call. */
+  override resolveRPC(answer?: unknown): unknown {
+    this.#calls.shift()?.resolve(answer);
+    return answer;
+  }
+
+  /** Without an error the channel was closed from this side, and the answer to that call comes next. */
   override setClosed(error?: Error): void {
     const { onGone } = this.#listener;
     this.#listener = {};
-    super.setClosed(error);
+    this.closed = true;
+    if (error !== undefined) { for (const { reject } of this.#calls.splice(0)) reject(error); }
     onGone?.(this.closeReason);
   }
 

@@ -16,7 +16,9 @@ import { describeClose } from "./link_failure.ts";
 import type { CloseReason } from "./wire/method_frames.ts";
 import type { Content } from "./wire/content_assembler.ts";
 import { LONGEST_SHORT_TEXT } from "./wire/byte_writer.ts";
-import { FRAME_OVERHEAD, writeBodyFrame, writePublish } from "./wire/publish_frames.ts";
+import { selectConfirms } from "./wire/calls.ts";
+import { FRAME_OVERHEAD } from "./wire/frames.ts";
+import { writeBodyFrame, writePublish } from "./wire/publish_frames.ts";
 import { Unwritable } from "./wire/unwritable.ts";
 
 /** A publish that waits for its channel to be opened. */
@@ -67,7 +69,7 @@ export class PublishChannel {
       });
       this.#channel = channel;
       this.#window = window;
-      if (this.#confirms) await this.#link.call(channel, (on) => on.confirmSelect());
+      if (this.#confirms) await this.#link.call(channel, selectConfirms());
     } catch (error) {
       return this.#declineWaiting(error);
     }

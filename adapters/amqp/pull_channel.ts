@@ -8,6 +8,7 @@ import type { BrokerDelivery } from "../../src/ports/broker.ts";
 import { AmqpDelivery } from "./delivery.ts";
 import type { Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
+import { getMessage } from "./wire/calls.ts";
 import type { Content } from "./wire/content_assembler.ts";
 
 /** The pulling side of one link. */
@@ -23,9 +24,8 @@ export class PullChannel {
   /** Rejects like {@linkcode Link.call}; the queue's absence closes the channel, and the next pull has another. */
   async pull(queue: string): Promise<BrokerDelivery | null> {
     const channel = await this.#usableChannel();
-    // The client hands through whatever ends the call: here that is what our own decoder made of the answer.
-    const answer = await this.#link.call(channel, (on) => on.basicGet(queue, { noAck: false }) as Promise<unknown>);
-    const content = answer as Content | null;
+    // The client answers an empty queue with null; a message our own decoder has put together.
+    const content = await this.#link.call(channel, getMessage(queue)) as Content | null;
     if (content === null || content.method.kind !== "got") return null;
     return new AmqpDelivery(content.message, content.method.deliveryTag, channel);
   }

@@ -7,7 +7,7 @@
 import { readText } from "../../src/message/read_value.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { BrokerLimits } from "../../src/ports/broker.ts";
-import { FRAME_OVERHEAD } from "./wire/publish_frames.ts";
+import { FRAME_OVERHEAD } from "./wire/frames.ts";
 
 /** RabbitMQ from 4.0. */
 const MAX_BODY_BYTES = 16_777_216;

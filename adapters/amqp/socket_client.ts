@@ -17,6 +17,7 @@ import type { LinkFailure, LinkPhase } from "./link_failure.ts";
 import type { TlsSocketOptions } from "./tls.ts";
 import { type AmqpAddress, formatHost } from "./url.ts";
 import { ByteReader } from "./wire/byte_reader.ts";
+import { openChannel } from "./wire/calls.ts";
 import * as frame from "./wire/frames.ts";
 import {
   negotiate,
@@ -123,7 +124,7 @@ export class SocketClient extends AMQPClient {
     }
     const channel = new LinkChannel(this, id);
     this.channels[id] = channel;
-    await channel.open();
+    await channel.call(openChannel());
     return channel;
   }
 
@@ -193,6 +194,9 @@ export class SocketClient extends AMQPClient {
         // The client reads it as well, for its pending calls and the answer; the numbers are kept here.
         channel.closeReason = method.readClose(reader);
         return false;
+      case frame.CHANNEL_CLOSE_OK:
+        // Closes that crossed: this answers for a channel whose number is another's by now.
+        return !channel.isLeaving;
       default:
         return false;
     }
@@ -204,7 +208,7 @@ export class SocketClient extends AMQPClient {
       method.writeCancelOk(this.out.writer, channel.id, consumerTag);
       this.out.commit();
     }
-    channel.cancelled(consumerTag);
+    channel.cancelled();
   }
 
   /** Methods of the connection. */

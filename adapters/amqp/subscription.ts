@@ -7,13 +7,13 @@
 import type { Clock } from "../../src/clock.ts";
 import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
-import type { ClientTable } from "./arguments.ts";
 import { delayBefore } from "./backoff.ts";
 import { AmqpDelivery } from "./delivery.ts";
 import type { Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose } from "./link_failure.ts";
 import type { Backoff } from "./options.ts";
+import { cancelConsumer, consume, limitPrefetch } from "./wire/calls.ts";
 import type { Content } from "./wire/content_assembler.ts";
 
 /** What a subscription needs of the connection it belongs to. */
@@ -28,15 +28,15 @@ export interface SubscriptionHost {
 }
 
 /** What to consume and who hears it. */
-export interface SubscriptionSettings extends Omit<SubscribeOptions, "arguments"> {
+export interface SubscriptionSettings extends SubscribeOptions {
   readonly queue: string;
-  readonly arguments: ClientTable;
 }
 
 /** One attempt to consume, and the channel it stands on. */
 interface Standing {
   readonly link: Link;
   readonly channel: LinkChannel;
+  consumerTag: string;
   /** Why it was over before it began. */
   lostBecause?: string;
 }
@@ -68,8 +68,8 @@ export class AmqpSubscription implements Subscription {
 
   /** Starts consuming on a link; rejects when the broker refuses. */
   async start(link: Link): Promise<void> {
-    const standing: Standing = { link, channel: await link.openChannel() };
-    const { channel } = standing;
+    const channel = await link.openChannel();
+    const standing: Standing = { link, channel, consumerTag: this.#settings.consumerTag };
     this.#current = standing;
     channel.listen({
       onContent: (content) => this.#deliver(standing, content),
@@ -102,18 +102,22 @@ export class AmqpSubscription implements Subscription {
 
   setPrefetch(prefetch: number): Promise<void> {
     this.#prefetch = prefetch;
-    return this.#inTurn(async ({ link, channel }) => {
+    return this.#inTurn(async (standing) => {
+      const { link, channel } = standing;
       if (this.#isEnding) return;
-      // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel.
-      await link.call(channel, (on) => on.basicCancel(this.#settings.consumerTag));
-      await this.#consume({ link, channel });
+      // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel. The new
+      // one comes first: an auto-delete queue would go with its last consumer.
+      const replaced = standing.consumerTag;
+      standing.consumerTag = this.#otherTag(replaced);
+      await this.#consume(standing);
+      await link.call(channel, cancelConsumer(replaced));
     });
   }
 
   cancel(): Promise<void> {
     this.#end();
-    return this.#inTurn(async ({ link, channel }) => {
-      await link.call(channel, (on) => on.basicCancel(this.#settings.consumerTag));
+    return this.#inTurn(async ({ link, channel, consumerTag }) => {
+      await link.call(channel, cancelConsumer(consumerTag));
     });
   }
 
@@ -124,10 +128,16 @@ export class AmqpSubscription implements Subscription {
     if (standing !== undefined) await Promise.race([standing.channel.leave(), standing.link.client.over]);
   }
 
-  async #consume({ link, channel }: Standing): Promise<void> {
-    const { queue, consumerTag: tag, arguments: args } = this.#settings;
-    await link.call(channel, (on) => on.basicQos(this.#prefetch));
-    await link.call(channel, (on) => on.basicConsume(queue, { tag, noAck: false, args }, ignore));
+  async #consume({ link, channel, consumerTag }: Standing): Promise<void> {
+    const { queue, arguments: args = {} } = this.#settings;
+    await link.call(channel, limitPrefetch(this.#prefetch));
+    await link.call(channel, consume({ queue, consumerTag, arguments: args }));
+  }
+
+  /** Of the two tags a subscription takes turns with. */
+  #otherTag(tag: string): string {
+    const { consumerTag } = this.#settings;
+    return tag === consumerTag ? `${consumerTag}~` : consumerTag;
   }
 
   #deliver(standing: Standing, { method, message }: Content): void {
@@ -185,6 +195,3 @@ export class AmqpSubscription implements Subscription {
 }
 
 const LINK_LOST = "the connection was lost";
-
-/** The client's own way of delivering is not used: its decoder is passed by. */
-function ignore(): void {}

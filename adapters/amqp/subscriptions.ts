@@ -5,16 +5,13 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
-import { TopologyError } from "../../src/errors.ts";
 import { assertName, assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { topologyError } from "./admin.ts";
-import { clientArguments, type ClientTable } from "./arguments.ts";
 import type { Link } from "./link.ts";
 import type { LinkKeeper } from "./link_keeper.ts";
 import type { Backoff } from "./options.ts";
 import { AmqpSubscription } from "./subscription.ts";
-import { Unwritable } from "./wire/unwritable.ts";
 
 /** What subscriptions come back by. */
 export interface SubscriptionTiming {
@@ -40,10 +37,9 @@ export class Subscriptions {
     assertName("the name of a queue", queue);
     assertName("the consumer tag", options.consumerTag);
     assertPrefetch(options.prefetch);
-    const args = argumentsOf(queue, options);
     const link = this.#keeper.require();
     const keeper = this.#keeper;
-    const subscription = new AmqpSubscription({ ...options, queue, arguments: args }, {
+    const subscription = new AmqpSubscription({ ...options, queue }, {
       ...this.#timing,
       get link() {
         return keeper.link;
@@ -75,14 +71,5 @@ function assertPrefetch(prefetch: number): void {
   assertWholeNumber("prefetch", prefetch, 0);
   if (prefetch > LARGEST_PREFETCH) {
     throw new RangeError(`Cannot use option 'prefetch': it must be at most ${LARGEST_PREFETCH}, found ${prefetch}`);
-  }
-}
-
-function argumentsOf(queue: string, options: SubscribeOptions): ClientTable {
-  try {
-    return clientArguments(options.arguments ?? {}, [queue, options.consumerTag]);
-  } catch (error) {
-    if (!(error instanceof Unwritable)) throw error;
-    throw new TopologyError("ACEMQ_TOPOLOGY_REFUSED", `Cannot consume from queue "${queue}": ${error.message}`);
   }
 }

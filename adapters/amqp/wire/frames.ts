@@ -10,6 +10,9 @@ export const FRAME_END = 0xce;
 /** Type, channel and size: what stands before the payload. */
 export const FRAME_HEAD = 7;
 
+/** Head and end: what every frame adds to its payload. */
+export const FRAME_OVERHEAD = FRAME_HEAD + 1;
+
 export const FRAME_METHOD = 1;
 export const FRAME_HEADER = 2;
 export const FRAME_BODY = 3;
@@ -23,6 +26,7 @@ export const CONNECTION_TUNE_OK = 0x000a_001f;
 export const CONNECTION_OPEN = 0x000a_0028;
 export const CONNECTION_CLOSE = 0x000a_0032;
 export const CHANNEL_CLOSE = 0x0014_0028;
+export const CHANNEL_CLOSE_OK = 0x0014_0029;
 export const BASIC_CANCEL = 0x003c_001e;
 export const BASIC_CANCEL_OK = 0x003c_001f;
 export const BASIC_PUBLISH = 0x003c_0028;

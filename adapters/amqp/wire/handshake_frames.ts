@@ -8,7 +8,7 @@ import type { WireTable } from "../../../src/message/wire_value.ts";
 import type { ByteReader } from "./byte_reader.ts";
 import type { ByteWriter } from "./byte_writer.ts";
 import { CONNECTION_OPEN, CONNECTION_START_OK, CONNECTION_TUNE_OK, FRAME_METHOD } from "./frames.ts";
-import { beginFrame, endFrame } from "./publish_frames.ts";
+import { beginFrame, endFrame } from "./frame_writer.ts";
 import { readTable } from "./table_reader.ts";
 import { writeTable } from "./table_writer.ts";
 

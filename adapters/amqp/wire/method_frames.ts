@@ -7,7 +7,7 @@
 import type { ByteReader } from "./byte_reader.ts";
 import type { ByteWriter } from "./byte_writer.ts";
 import { BASIC_ACK, BASIC_CANCEL_OK, BASIC_NACK, FRAME_METHOD } from "./frames.ts";
-import { beginFrame, endFrame } from "./publish_frames.ts";
+import { beginFrame, endFrame } from "./frame_writer.ts";
 
 const REQUEUE = 2;
 

@@ -7,11 +7,9 @@
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { ByteWriter } from "./byte_writer.ts";
 import { writeContentHeader } from "./content_header.ts";
-import { BASIC_PUBLISH, FRAME_BODY, FRAME_END, FRAME_HEADER, FRAME_METHOD } from "./frames.ts";
+import { beginFrame, endFrame, type FrameTarget } from "./frame_writer.ts";
+import { BASIC_PUBLISH, FRAME_BODY, FRAME_HEADER, FRAME_METHOD, FRAME_OVERHEAD } from "./frames.ts";
 import { Unwritable } from "./unwritable.ts";
-
-/** Head and end of a frame. */
-export const FRAME_OVERHEAD = 8;
 
 const MANDATORY = 1;
 
@@ -23,7 +21,7 @@ const MANDATORY = 1;
 export function writePublish(
   writer: ByteWriter,
   outbound: Outbound,
-  to: { readonly channel: number; readonly messageId: string; readonly frameMax: number },
+  to: FrameTarget & { readonly messageId: string },
 ): void {
   const before = writer.length;
   try {
@@ -44,19 +42,6 @@ export function writeBodyFrame(writer: ByteWriter, channel: number, part: Uint8A
   const start = beginFrame(writer, FRAME_BODY, channel);
   writer.raw(part);
   endFrame(writer, start);
-}
-
-/** Begins a frame and says where its payload starts. */
-export function beginFrame(writer: ByteWriter, type: number, channel: number): number {
-  writer.uint8(type);
-  writer.uint16(channel);
-  return writer.beginLength();
-}
-
-/** Ends the frame whose payload starts at `start`. */
-export function endFrame(writer: ByteWriter, start: number): void {
-  writer.endLength(start);
-  writer.uint8(FRAME_END);
 }
 
 function writeMethod(writer: ByteWriter, outbound: Outbound, channel: number): void {
