@@ -53,5 +53,8 @@ describe("the types of the package", () => {
     assert.equal(slow("export function a(b: number): number { return f(b); }"), 0);
     assert.equal(slow("export function a(b: number) { return f(b); }"), 1);
     assert.equal(slow("export const a = f(1);"), 1);
+    const gate = readFileSync(new URL("scripts/gate/static.ts", ROOT), "utf8");
+    assert.match(gate, /"publish", "--dry-run"/);
+    assert.doesNotMatch(gate, /slow-types/);
   });
 });

@@ -1,0 +1,141 @@
+/** What the compiler tells a user of the library: types that are inferred, and mistakes that do not get as far as a broker. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { compile } from "./support/compiler.ts";
+
+const HEAD = `
+import { accept, AceMqError, type Codec, type Connection, jsonCodec, type Message, reject } from "@acemq/amqp/core";
+import type { ConsumeInterceptor, PublishInterceptor } from "@acemq/amqp/core";
+interface Order { readonly id: string; readonly totalCents: number }
+declare const mq: Connection;
+declare const codec: Codec<Order>;
+declare const order: Order;
+declare const caught: unknown;
+`;
+
+const programs = compile(HEAD, {
+  publishing: `
+    const placed = mq.publisher("orders", "order.placed", { codec });
+    await placed.send(order);
+    await placed.sendAll([order, order]);
+    await placed.sendPrepared(placed.prepare(order));
+    const { outcome } = await placed.send(order);
+    outcome;
+  `,
+  "wrong payloads": `
+    const placed = mq.publisher("orders", "order.placed", { codec });
+    await placed.send({ id: 19, totalCents: 1 });
+    await placed.send({ id: "A-19" });
+    await placed.prepare("A-19");
+    await placed.sendAll([order, 19]);
+    await mq.publisher<Order>("orders", "order.placed").send({ id: "A-19", cents: 1, totalCents: 1 });
+    await mq.publisher("orders", "order.placed", { codec: "text" }).sendEncoded("A-19");
+  `,
+  handling: `
+    await mq.consume("orders.new", (message) => { message.payload; }, { codec });
+    await mq.consume("orders.new", async ({ payload: inferred }) => { inferred; return accept(); }, { codec });
+    await mq.consume("orders.new", (given: Message<Order>) => { given.payload; });
+    await mq.consume("orders.new", ({ payload }) => payload.totalCents > 0 ? accept() : reject("free"), {
+      codec: jsonCodec<Order>(),
+    });
+    for await (const delivery of mq.deliveries("orders.new", { codec })) delivery.payload;
+  `,
+  "a payload nobody described": `
+    await mq.consume("orders.new", (message) => { message.payload; message.headers["tenant"]; });
+    await mq.consume("orders.new", (other) => other.payload.id);
+    for await (const delivery of mq.deliveries("orders.new")) delivery.payload;
+    const stamp: PublishInterceptor = (context, next) => { context.payload; return next(context); };
+    const look: ConsumeInterceptor = (seen, next) => { seen.payload; return next(seen); };
+  `,
+  "wrong handlers": `
+    interface Invoice { readonly number: string }
+    await mq.consume("orders.new", (message) => void message.payload.totalEuros, { codec });
+    await mq.consume("orders.new", (message: Message<Invoice>) => {}, { codec });
+    await mq.consume("orders.new", () => "reject");
+    await mq.consume("orders.new", async () => false);
+    await mq.consume("orders.new", { codec });
+    for await (const delivery of mq.deliveries("orders.new", { codec })) await delivery.settle();
+  `,
+  "wrong options": `
+    mq.publisher("orders", "order.placed", { codec: "jsno" });
+    mq.publisher("orders", "order.placed", { durable: true });
+    await mq.publisher("orders", "order.placed").send(order, { expiration: 60 });
+    await mq.publisher("orders", "order.placed").send(order, { headers: { tenant: Symbol() } });
+    await mq.consume("orders.new", () => {}, { prefetchCount: 10 });
+    await mq.publisher("orders", "order.placed").sendAll([order], { messageId: "A-19" });
+  `,
+  errors: `
+    if (caught instanceof AceMqError) {
+      caught.code;
+      if (caught.code === "ACEMQ_PUBLISH_UNROUTED") throw caught;
+    }
+  `,
+});
+describe("a typed codec", () => {
+  it("gives a publisher the type of its payloads, and nothing less than a success as the outcome [TS-01]", () => {
+    const { errors, typeOf } = programs.publishing;
+    assert.deepEqual(errors, []);
+    assert.equal(typeOf("placed"), "Publisher<Order>");
+    assert.equal(typeOf("outcome"), '"confirmed" | "published"');
+  });
+
+  it("gives a handler and an iterated delivery the type of their payload [TS-01]", () => {
+    const { errors, typeOf } = programs.handling;
+    assert.deepEqual(errors, []);
+    for (const expression of ["message.payload", "inferred", "given.payload", "payload", "delivery.payload"]) {
+      assert.equal(typeOf(expression), "Order", expression);
+    }
+  });
+
+  it("makes a wrong payload an error where it is handed over [TS-01]", () => {
+    assert.deepEqual(programs["wrong payloads"].errors, [
+      "id (2322)",
+      '{ id: "A-19" } (2345)',
+      '"A-19" (2345)',
+      "[order, 19] (2345)",
+      "cents (2353)",
+      '"A-19" (2345)',
+    ]);
+  });
+
+  it("makes a wrong handler an error: another payload, a word that is no settlement, none at all [TS-01]", () => {
+    assert.deepEqual(programs["wrong handlers"].errors, [
+      "totalEuros (2339)",
+      "codec (2322)",
+      '"reject" (2322)',
+      "false (2322)",
+      "codec (2353)",
+      "settle (2554)",
+    ]);
+  });
+});
+
+describe("without a type", () => {
+  it("a payload is unknown, never any: handlers, deliveries, interceptors [TS-01]", () => {
+    const { errors, typeOf } = programs["a payload nobody described"];
+    assert.deepEqual(errors, ["other.payload (18046)"]);
+    for (const expression of ["message.payload", "delivery.payload", "context.payload", "seen.payload"]) {
+      assert.equal(typeOf(expression), "unknown", expression);
+    }
+    assert.equal(typeOf('message.headers["tenant"]'), "HeaderValue | undefined");
+  });
+});
+
+describe("the compiler", () => {
+  it("knows every option and every codec name", () => {
+    assert.deepEqual(programs["wrong options"].errors, [
+      "codec (2322)",
+      "durable (2353)",
+      "expiration (2561)",
+      "tenant (2322)",
+      "prefetchCount (2353)",
+      "messageId (2353)",
+    ]);
+  });
+
+  it("knows every code an error can have", () => {
+    const { errors, typeOf } = programs.errors;
+    assert.deepEqual(errors, ['caught.code === "ACEMQ_PUBLISH_UNROUTED" (2367)']);
+    assert.equal(typeOf("caught.code"), "AceMqErrorCode");
+  });
+});
