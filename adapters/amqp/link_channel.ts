@@ -13,7 +13,13 @@ import type { ByteReader } from "./wire/byte_reader.ts";
 import { type Call, closeChannel } from "./wire/calls.ts";
 import { type Content, ContentAssembler } from "./wire/content_assembler.ts";
 import { writeMethod } from "./wire/frame_writer.ts";
-import type { CloseReason, Confirm, ContentMethod } from "./wire/method_frames.ts";
+import {
+  type Cancel,
+  type CloseReason,
+  type Confirm,
+  type ContentMethod,
+  writeCancelOk,
+} from "./wire/method_frames.ts";
 
 /** Hears what the broker pushes on a channel. Never throws. */
 export interface ChannelListener {
@@ -21,7 +27,7 @@ export interface ChannelListener {
   readonly onContent?: (content: Content) => void;
   readonly onConfirm?: (confirm: Confirm, isAck: boolean) => void;
   /** The broker has ended a consumer. */
-  readonly onCancel?: () => void;
+  readonly onCancel?: (consumerTag: string) => void;
   /** The channel is gone: closed by the broker for this reason, or with the link. Not called once the channel was left. */
   readonly onGone?: (reason: CloseReason | undefined) => void;
 }
@@ -108,8 +114,13 @@ export class LinkChannel extends AMQPChannel {
     this.#listener.onConfirm?.(confirm, isAck);
   }
 
-  cancelled(): void {
-    this.#listener.onCancel?.();
+  /** The broker has ended a consumer; it waits for our answer only when it says so. */
+  cancelled({ consumerTag, noWait }: Cancel): void {
+    if (!noWait) {
+      writeCancelOk(this.out.writer, this.id, consumerTag);
+      this.out.commit();
+    }
+    this.#listener.onCancel?.(consumerTag);
   }
 
   /** The client has read the answer to the oldest call. */

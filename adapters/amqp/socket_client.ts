@@ -11,6 +11,7 @@ import { AMQPClient } from "@cloudamqp/amqp-client";
 import type { AMQPView } from "@cloudamqp/amqp-client/amqp-view";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { SaslAnswer } from "./credentials.ts";
+import { dispatchMethod } from "./dispatch_method.ts";
 import { FrameQueue } from "./frame_queue.ts";
 import { LinkChannel } from "./link_channel.ts";
 import type { LinkFailure, LinkPhase } from "./link_failure.ts";
@@ -29,7 +30,7 @@ import {
   writeTuneOk,
 } from "./wire/handshake_frames.ts";
 import { MalformedFrame } from "./wire/malformed.ts";
-import * as method from "./wire/method_frames.ts";
+import { readClose } from "./wire/method_frames.ts";
 import { TextCache } from "./wire/text_cache.ts";
 
 /** What a client needs to know to dial. */
@@ -163,52 +164,9 @@ export class SocketClient extends AMQPClient {
     const reader = this.#reader;
     const id = reader.uint32();
     if (channel instanceof LinkChannel) {
-      if (this.#pushed(id, channel)) return;
+      if (dispatchMethod(id, reader, channel)) return;
     } else if (this.#greeted(id)) return;
     super.parseFrames(view);
-  }
-
-  /** Methods on a channel that no call waits for. */
-  #pushed(id: number, channel: LinkChannel): boolean {
-    const reader = this.#reader;
-    switch (id) {
-      case frame.BASIC_DELIVER:
-        channel.announce(method.readDelivery(reader));
-        return true;
-      case frame.BASIC_ACK:
-        channel.confirmed(method.readConfirm(reader), true);
-        return true;
-      case frame.BASIC_NACK:
-        channel.confirmed(method.readConfirm(reader), false);
-        return true;
-      case frame.BASIC_RETURN:
-        channel.announce(method.readReturn(reader));
-        return true;
-      case frame.BASIC_GET_OK:
-        channel.announce(method.readGetOk(reader));
-        return true;
-      case frame.BASIC_CANCEL:
-        this.#cancelled(channel);
-        return true;
-      case frame.CHANNEL_CLOSE:
-        // The client reads it as well, for its pending calls and the answer; the numbers are kept here.
-        channel.closeReason = method.readClose(reader);
-        return false;
-      case frame.CHANNEL_CLOSE_OK:
-        // Closes that crossed: this answers for a channel whose number is another's by now.
-        return !channel.isLeaving;
-      default:
-        return false;
-    }
-  }
-
-  #cancelled(channel: LinkChannel): void {
-    const { consumerTag, noWait } = method.readCancel(this.#reader);
-    if (!noWait) {
-      method.writeCancelOk(this.out.writer, channel.id, consumerTag);
-      this.out.commit();
-    }
-    channel.cancelled();
   }
 
   /** Methods of the connection. */
@@ -224,7 +182,7 @@ export class SocketClient extends AMQPClient {
         this.#tune();
         return true;
       case frame.CONNECTION_CLOSE:
-        this.#failure ??= { kind: "broker", reason: method.readClose(this.#reader) };
+        this.#failure ??= { kind: "broker", reason: readClose(this.#reader) };
         return false;
       default:
         return false;

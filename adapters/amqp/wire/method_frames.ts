@@ -51,6 +51,12 @@ export interface Confirm {
   readonly multiple: boolean;
 }
 
+/** The end of a consumer, by the broker. */
+export interface Cancel {
+  readonly consumerTag: string;
+  readonly noWait: boolean;
+}
+
 export function writeAck(writer: ByteWriter, channel: number, deliveryTag: number): void {
   const start = beginFrame(writer, FRAME_METHOD, channel);
   writer.uint32(BASIC_ACK);
@@ -125,6 +131,6 @@ export function readClose(reader: ByteReader): CloseReason {
   };
 }
 
-export function readCancel(reader: ByteReader): { readonly consumerTag: string; readonly noWait: boolean } {
+export function readCancel(reader: ByteReader): Cancel {
   return { consumerTag: reader.shortText(), noWait: (reader.uint8() & 1) !== 0 };
 }
