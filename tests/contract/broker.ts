@@ -23,6 +23,13 @@ import { type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
 export interface BrokerContractOptions {
   /** Why the cases are skipped; `false` runs them. @default {false} */
   readonly skip?: string | false;
+  /**
+   * Titles of cases that this broker is known to answer otherwise: they are left out. What it does instead belongs into a case of
+   * your own. A title that no case has is an error.
+   *
+   * @default {[]}
+   */
+  readonly except?: readonly string[];
 }
 
 /** Groups of cases, by what they are about. */
@@ -64,12 +71,11 @@ const CASE_TIMEOUT_MS = 60_000;
 export function brokerContract(
   name: string,
   open: () => Promise<BrokerUnderTest>,
-  { skip = false }: BrokerContractOptions = {},
+  options: BrokerContractOptions = {},
 ): void {
+  assertTitles(options.except ?? [], Object.values(GROUPS));
   describe(`The broker contract on ${name}`, () => {
-    for (const [about, cases] of Object.entries(GROUPS)) {
-      describe(about, () => cases((title, body) => registerCase(title, { skip }, () => runCase(open, body))));
-    }
+    for (const [about, cases] of Object.entries(GROUPS)) describe(about, () => cases(registering(open, options)));
   });
 }
 
@@ -83,15 +89,29 @@ export function brokerContract(
 export function blockedBrokerContract(
   name: string,
   open: () => Promise<BrokerUnderTest>,
-  { skip = false }: BrokerContractOptions = {},
+  options: BrokerContractOptions = {},
 ): void {
+  assertTitles(options.except ?? [], [blocking]);
   describe(`The contract of a blocked broker on ${name}`, () => {
-    blocking((title, body) => registerCase(title, { skip }, () => runCase(open, body)));
+    blocking(registering(open, options));
   });
 }
 
-function registerCase(title: string, { skip }: { skip: string | false }, run: () => Promise<void>): void {
-  it(title, { skip, timeout: CASE_TIMEOUT_MS }, run);
+function registering(
+  open: () => Promise<BrokerUnderTest>,
+  { skip = false, except = [] }: BrokerContractOptions,
+): Scenario {
+  return (title, body) => {
+    if (!except.includes(title)) it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
+  };
+}
+
+function assertTitles(titles: readonly string[], groups: readonly ((scenario: Scenario) => void)[]): void {
+  const all = new Set<string>();
+  for (const cases of groups) cases((title) => void all.add(title));
+  const unknown = titles.filter((title) => !all.has(title));
+  if (unknown.length === 0) return;
+  throw new TypeError(`Cannot leave cases out of the contract: none is called "${unknown.join('", "')}"`);
 }
 
 async function runCase(open: () => Promise<BrokerUnderTest>, body: (world: World) => Promise<void>): Promise<void> {
