@@ -28,6 +28,7 @@ function reportQueue(group: readonly ConsumerState[], checked: string): HealthRe
     live,
     paused: group.filter((state) => state.paused).length,
     inFlight: sum((state) => state.inFlight),
+    waiting: sum((state) => state.waiting),
     held: sum((state) => state.held),
   };
   if (live === group.length) return { status: "up", checked, parts };

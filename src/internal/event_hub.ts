@@ -4,8 +4,6 @@
  * @module
  */
 
-import { whenAborted } from "./abort.ts";
-
 /** What a reader that does not read may fall behind; older events are dropped then. */
 const LONGEST_BACKLOG = 1_000;
 
@@ -29,15 +27,17 @@ export class EventHub<E> {
   read(signal?: AbortSignal): AsyncIterableIterator<E> {
     const reader = new Reader<E>();
     this.#readers.add(reader);
-    if (this.#isClosed) reader.end();
-    if (signal !== undefined) void whenAborted(signal).then(() => reader.end());
-    return this.#iterate(reader);
+    if (this.#isClosed || signal?.aborted) reader.end();
+    const onAbort = (): void => reader.end();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    return this.#iterate(reader, () => signal?.removeEventListener("abort", onAbort));
   }
 
-  async *#iterate(reader: Reader<E>): AsyncIterableIterator<E> {
+  async *#iterate(reader: Reader<E>, forget: () => void): AsyncIterableIterator<E> {
     try {
       for (let event = await reader.next(); event !== undefined; event = await reader.next()) yield event.value;
     } finally {
+      forget();
       this.#readers.delete(reader);
     }
   }

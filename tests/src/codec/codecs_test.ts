@@ -12,7 +12,7 @@ function codecOf(contentType: string): Codec {
 }
 
 describe("codecs by name", () => {
-  it("COD-16 are found by the names of every language, in any case: text and string are one", () => {
+  it("are found by the names of every language, in any case: text and string are one [COD-16]", () => {
     const catalog = codecCatalog();
     const types: Readonly<Record<string, string>> = {
       json: "application/json",

@@ -212,7 +212,7 @@ describe("JSON, read", () => {
     });
   }
 
-  it("COD-19 leaves members nobody asked for where they are, and dates as the text they are", () => {
+  it("leaves members nobody asked for where they are, and dates as the text they are [COD-19]", () => {
     assert.deepEqual(read('{"id":"A-19","extra":{"x":1},"at":"2026-03-04T05:06:07Z"}'), {
       id: "A-19",
       extra: { x: 1 },
@@ -230,7 +230,7 @@ describe("JSON, read", () => {
     }
   });
 
-  it("COD-06 gives a long of Java exactly where bigint was asked for, and rounded where it was not", () => {
+  it("gives a long of Java exactly where bigint was asked for, and rounded where it was not [COD-06]", () => {
     const text = '{"id":9007199254740993,"min":-9223372036854775808,"safe":9007199254740991,"f":9007199254740993.0}';
     assert.deepEqual(read(text, { integers: "bigint" }), {
       id: 9_007_199_254_740_993n,

@@ -75,7 +75,7 @@ describe("a batch", () => {
     assert.deepEqual(facts, Array(2).fill(["acme", "n", false]));
   });
 
-  it("PUB-06 refuses one message id for all: a consumer that deduplicates would keep one message of it", async () => {
+  it("refuses one message id for all: a consumer that deduplicates would keep one message of it [PUB-06]", async () => {
     const { script, publisher } = await numbers();
     const pinned: SendOptions = { messageId: "one" };
     await assert.rejects(publisher.sendAll([1, 2, 3, 4, 5], pinned), {
@@ -126,7 +126,7 @@ describe("a batch", () => {
     assert.ok(item?.status === "failed" && item.error instanceof EncodeError);
   });
 
-  it("PUB-24 calls itself unroutable or paused only when every failure was", async () => {
+  it("calls itself unroutable or paused only when every failure was [PUB-24]", async () => {
     const answers = [CONFIRMED, UNROUTABLE, NACKED, PAUSED] as const;
     const flagsOf = async (...picked: readonly number[]): Promise<readonly boolean[]> => {
       const { publisher } = await numbers((payload) => answers[payload]);

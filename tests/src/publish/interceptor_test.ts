@@ -86,7 +86,7 @@ describe("publish interceptors", () => {
     });
   });
 
-  it("ENV-09 keep every other field and header when one changes the type alone", async () => {
+  it("keep every other field and header when one changes the type alone [ENV-09]", async () => {
     const retype: PublishInterceptor = (context, next) =>
       next({ ...context, envelope: { ...context.envelope, type: "order.created" } });
     const { mq, last } = await connected({ newId: () => "id-1" });
@@ -159,7 +159,7 @@ describe("publish interceptors", () => {
     }
   });
 
-  it("INT-04 get an object that cannot be changed in place: the attempt throws, and the caller's own headers stay", async () => {
+  it("get an object that cannot be changed in place: the attempt throws, and the caller's own headers stay [INT-04]", async () => {
     const attempts: readonly ((context: Record<string, unknown>) => void)[] = [
       (context) => context["routingKey"] = "elsewhere",
       (context) => (context["headers"] as Record<string, unknown>)["tenant"] = "other",
@@ -242,7 +242,7 @@ describe("publish interceptors", () => {
     assert.equal(script.handed.length, 1);
   });
 
-  it("INT-06 run interleaved for the messages of a batch, each with a context of its own, and the order stays", async () => {
+  it("run interleaved for the messages of a batch, each with a context of its own, and the order stays [INT-06]", async () => {
     const gates = Array.from({ length: 4 }, () => deferred());
     let inside = 0;
     let most = 0;

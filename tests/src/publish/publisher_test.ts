@@ -280,7 +280,7 @@ describe("the outcome of a publish", () => {
     assert.equal(onlyPublish(sink).labels["outcome"], "published");
   });
 
-  it("TEL-10 counts a publish that is declined while the connection is blocked as refused", async () => {
+  it("counts a publish that is declined while the connection is blocked as refused [TEL-10]", async () => {
     const { script, sink, mq } = await connected();
     script.state = { status: "open", blockedReason: "low on memory" };
     await assert.rejects(mq.publisher("", "q").send(1), { code: "ACEMQ_PUBLISH_PAUSED" });
