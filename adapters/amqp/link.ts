@@ -7,28 +7,12 @@
 import type { Clock } from "../../src/clock.ts";
 import { ConnectionError } from "../../src/errors.ts";
 import type { BrokerLimits } from "../../src/ports/broker.ts";
-import { saslAnswer } from "./credentials.ts";
-import { keepAlive } from "./heartbeat.ts";
 import type { LinkChannel } from "./link_channel.ts";
-import { connectError, describeFailure, type LinkFailure } from "./link_failure.ts";
-import type { ResolvedOptions } from "./options.ts";
 import { limitsOf } from "./server_limits.ts";
-import { SocketClient } from "./socket_client.ts";
-import { untrustedPeer } from "./tls.ts";
-import { formatHost } from "./url.ts";
+import type { SocketClient } from "./socket_client.ts";
 import type { Call } from "./wire/calls.ts";
 import type { CloseReason } from "./wire/method_frames.ts";
 import { Unwritable } from "./wire/unwritable.ts";
-
-/** What a link is opened with. */
-export interface LinkOptions {
-  readonly name: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** The link is gone; everything in flight on it has been settled. Called once, and not after {@linkcode Link.close}. */
-  readonly onDown: (reason: string) => void;
-  readonly onBlocked: (reason: string | undefined) => void;
-}
 
 /** A call the broker refused by closing the channel it was made on. */
 export class CallRefused extends Error {
@@ -42,9 +26,6 @@ export class CallRefused extends Error {
 
 /** How long the broker has to answer a close. */
 const CLOSE_TIMEOUT_MS = 5_000;
-
-/** The frame size we ask for: what RabbitMQ allows at most by default. */
-const FRAME_MAX = 131_072;
 
 /** One open connection. */
 export class Link {
@@ -104,48 +85,5 @@ export class Link {
     }
     const text = error instanceof Error ? error.message : "the call failed";
     return new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot ask the broker: ${text}`);
-  }
-}
-
-/** Dials once. Rejects with a `ConnectionError` or a `SecurityError`, or with the signal's reason. */
-export async function openLink(options: ResolvedOptions, linkOptions: LinkOptions): Promise<Link> {
-  const { clock, signal, onDown, onBlocked } = linkOptions;
-  signal.throwIfAborted();
-  const sasl = await saslAnswer(options.mechanism, options.credentials);
-  signal.throwIfAborted();
-  const ended = new AbortController();
-  const client = new SocketClient({
-    address: options.address,
-    connectionName: linkOptions.name,
-    sasl,
-    tuning: { channelMax: 0, frameMax: FRAME_MAX, heartbeatSeconds: options.heartbeatSeconds },
-    tls: options.tlsSocket,
-    untrustedPeer: (socket) => untrustedPeer(socket, options.tls),
-    onDown: (failure) => {
-      ended.abort();
-      onDown(describeFailure(failure));
-    },
-    onBlocked,
-  });
-  await dial(client, options, linkOptions);
-  keepAlive(client, clock, ended.signal);
-  return new Link(client, clock, options.maxMessageBytes);
-}
-
-async function dial(client: SocketClient, options: ResolvedOptions, { clock, signal }: LinkOptions): Promise<void> {
-  const { connectTimeoutMs: timeoutMs, address } = options;
-  const done = new AbortController();
-  const onAbort = (): void => client.abort({ kind: "hung_up" });
-  signal.addEventListener("abort", onAbort, { once: true });
-  clock.delay(timeoutMs, { signal: done.signal }).then(() => client.abort({ kind: "timeout", timeoutMs }), () => {});
-  try {
-    await client.dial();
-    signal.throwIfAborted();
-  } catch (failure) {
-    signal.throwIfAborted();
-    throw connectError(failure as LinkFailure, client.phase, formatHost(address));
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-    done.abort();
   }
 }

@@ -7,7 +7,8 @@
 import { ConnectionError, describeError } from "../../src/errors.ts";
 import type { BrokerEvent, BrokerOpenOptions, BrokerState } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
-import { type Link, openLink } from "./link.ts";
+import { openLink } from "./dial.ts";
+import type { Link } from "./link.ts";
 import type { ResolvedOptions } from "./options.ts";
 
 /** What has to happen on a new link before it counts as the old one come back. */
@@ -24,7 +25,9 @@ export class LinkKeeper {
   readonly #open: BrokerOpenOptions;
   readonly #restoration: Restoration;
   readonly #closing = new AbortController();
-  #link: Link | undefined;
+  /** The newest one, alive or not. */
+  #newest: Link | undefined;
+  #isReady = false;
   #blockedReason: string | undefined;
   /** What the newest link died of. */
   #downReason = "";
@@ -39,7 +42,7 @@ export class LinkKeeper {
 
   /** The link, while there is one that works. */
   get link(): Link | undefined {
-    return this.#link?.isUsable === true ? this.#link : undefined;
+    return this.#isReady && this.#newest?.isUsable === true ? this.#newest : undefined;
   }
 
   get state(): BrokerState {
@@ -58,8 +61,9 @@ export class LinkKeeper {
 
   /** Dials for the first time, once. */
   async open(): Promise<Link> {
-    this.#link = await this.#dial(this.#open.signal ?? this.#closing.signal);
-    return this.#link;
+    const link = this.#newest = await this.#dial(this.#open.signal ?? this.#closing.signal);
+    this.#isReady = link.isUsable;
+    return link;
   }
 
   report(event: BrokerEvent): void {
@@ -75,7 +79,7 @@ export class LinkKeeper {
     this.#closing.abort(
       new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot reach the broker: the connection is closed"),
     );
-    await this.#link?.close();
+    await this.#newest?.close();
   }
 
   #dial(signal: AbortSignal): Promise<Link> {
@@ -99,7 +103,7 @@ export class LinkKeeper {
     this.#blockedReason = undefined;
     if (this.#isRecovering || this.#closing.signal.aborted) return;
     this.#isRecovering = true;
-    this.#link = undefined;
+    this.#isReady = false;
     this.report({ type: "lost", reason });
     this.#recover().catch(() => {/* closed meanwhile */});
   }
@@ -121,15 +125,16 @@ export class LinkKeeper {
   async #isRestored(): Promise<boolean> {
     const { signal } = this.#closing;
     try {
-      const link = await this.#dial(signal);
+      const link = this.#newest = await this.#dial(signal);
+      if (signal.aborted) await link.close();
       await this.#restoration.prepare(link);
-      this.#link = link;
+      this.#isReady = true;
       if (link.isUsable) await this.#restoration.resume(link);
     } catch (error) {
       signal.throwIfAborted();
       this.#downReason = describeError(error);
     }
     signal.throwIfAborted();
-    return this.link !== undefined;
+    return this.#isReady = this.link !== undefined;
   }
 }

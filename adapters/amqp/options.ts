@@ -88,12 +88,15 @@ export function resolveOptions(url: string, options: AmqpOptions): ResolvedOptio
   if (tls !== undefined && !address.isEncrypted) {
     throw new SecurityError("Cannot use 'tls' with an amqp URL: nothing would be encrypted; the scheme must be amqps");
   }
+  if (mechanism === "EXTERNAL" && tls?.certificate === undefined) {
+    throw new SecurityError("Cannot use the mechanism EXTERNAL: the broker takes our identity from 'tls.certificate'");
+  }
   return {
     address,
     credentials: options.credentials ?? address.credentials,
     mechanism,
     tls: tls ?? {},
-    tlsSocket: address.isEncrypted ? tlsSocketOptions(tls ?? {}) : undefined,
+    tlsSocket: address.isEncrypted ? tlsSocketOptions(address.host, tls) : undefined,
     backoff: resolveBackoff(options),
     connectTimeoutMs,
     heartbeatSeconds,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { SecurityError } from "../../src/errors.ts";
 import { isDevelopmentCertificate, pemCertificates } from "./development_certificates.ts";
@@ -35,7 +36,7 @@ export interface TlsSocketOptions {
   readonly cert?: string;
   readonly key?: string;
   readonly passphrase?: string;
-  readonly servername?: string;
+  readonly servername: string;
   readonly minVersion: "TLSv1.2";
   readonly rejectUnauthorized: boolean;
 }
@@ -44,7 +45,7 @@ const TRUSTED_BY_NOBODY =
   "was made for development only: use one from an authority, or allow it with 'tls.allowDevelopmentCertificates'";
 
 /** Checks TLS settings and says what to open the socket with; throws a `SecurityError` where they weaken without a word. */
-export function tlsSocketOptions(options: AmqpTlsOptions): TlsSocketOptions {
+export function tlsSocketOptions(host: string, options: AmqpTlsOptions = {}): TlsSocketOptions {
   const { certificate, key, passphrase, serverName, verification = "required" } = options;
   if ((certificate === undefined) !== (key === undefined)) {
     throw new SecurityError("Cannot use 'tls': a certificate and its key come together");
@@ -56,7 +57,8 @@ export function tlsSocketOptions(options: AmqpTlsOptions): TlsSocketOptions {
     ...(certificate === undefined ? {} : { cert: pemText(certificate) }),
     ...(key === undefined ? {} : { key: pemText(key) }),
     ...(passphrase === undefined ? {} : { passphrase }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
+    // An address is no name to ask for; the certificate is then checked against the address.
+    servername: serverName ?? (isIP(host) === 0 ? host : ""),
     minVersion: "TLSv1.2",
     rejectUnauthorized: isVerified(verification),
   };

@@ -11,7 +11,7 @@ export const FRAME_END = 0xce;
 export const FRAME_HEAD = 7;
 
 /** Head and end: what every frame adds to its payload. */
-export const FRAME_OVERHEAD = FRAME_HEAD + 1;
+export const FRAME_OVERHEAD = 8;
 
 export const FRAME_METHOD = 1;
 export const FRAME_HEADER = 2;
