@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertName, assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
@@ -19,6 +20,9 @@ import type { VirtualHost } from "./virtual_host.ts";
 export interface ConnectionHost extends PublishHost {
   closed(connection: MemoryConnection): void;
 }
+
+/** An AMQP prefetch is 16 bits wide. */
+const LARGEST_PREFETCH = 65_535;
 
 /** An open connection of the memory broker. */
 export class MemoryConnection implements port.BrokerConnection {
@@ -57,7 +61,8 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   subscribe(queue: string, options: port.SubscribeOptions): Promise<port.Subscription> {
-    return this.#questions.ask(`subscribe to queue "${queue}"`, () => {
+    return this.#askAbout(queue, "consume from", () => {
+      assertPrefetch(options.prefetch);
       const subscription: MemorySubscription = new MemorySubscription(this.#broker, {
         queue,
         user: this,
@@ -84,7 +89,7 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   checkQueue(name: string): Promise<port.QueueState> {
-    return this.#questions.ask(`check queue "${name}"`, () => {
+    return this.#askAbout(name, "ask for", () => {
       const queue = this.#broker.findQueue(name);
       if (queue === undefined) return { status: "absent" };
       // How much is in somebody else's own queue is not told.
@@ -95,13 +100,13 @@ export class MemoryConnection implements port.BrokerConnection {
 
   checkExchange(name: string): Promise<"present" | "absent"> {
     return this.#questions.ask(
-      `check exchange "${name}"`,
+      `ask for exchange "${name}"`,
       () => this.#broker.hasExchange(name) ? "present" : "absent",
     );
   }
 
   pull(name: string): Promise<port.BrokerDelivery | null> {
-    return this.#questions.ask(`pull from queue "${name}"`, () => {
+    return this.#askAbout(name, "pull from", () => {
       const queue = this.#broker.queue(name, this);
       const entry = queue.pull();
       return entry === undefined ? null : this.#handOf(queue).take(entry, true);
@@ -109,15 +114,18 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   deleteQueue(name: string): Promise<void> {
-    return this.#questions.ask(`delete queue "${name}"`, () => this.#broker.deleteQueue(name, this));
+    return this.#askAbout(name, "delete", () => this.#broker.deleteQueue(name, this));
   }
 
   deleteExchange(name: string): Promise<void> {
-    return this.#questions.ask(`delete exchange "${name}"`, () => this.#broker.deleteExchange(name));
+    return this.#questions.ask(`delete exchange "${name}"`, () => {
+      assertName("the name of an exchange", name);
+      this.#broker.deleteExchange(name);
+    });
   }
 
   purgeQueue(name: string): Promise<void> {
-    return this.#questions.ask(`purge queue "${name}"`, () => this.#broker.queue(name, this).purge());
+    return this.#askAbout(name, "purge", () => this.#broker.queue(name, this).purge());
   }
 
   close(): Promise<void> {
@@ -140,6 +148,13 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#host.closed(this);
   }
 
+  #askAbout<Answer>(queue: string, action: string, answer: () => Answer): Promise<Answer> {
+    return this.#questions.ask(`${action} queue "${queue}"`, () => {
+      assertName("the name of a queue", queue);
+      return answer();
+    });
+  }
+
   #handOf(queue: MemoryQueue): Holder {
     const known = this.#pulled.get(queue);
     if (known !== undefined) return known;
@@ -148,4 +163,10 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#pulled.set(queue, holder);
     return holder;
   }
+}
+
+function assertPrefetch(prefetch: number): void {
+  assertWholeNumber("prefetch", prefetch, 0);
+  if (prefetch <= LARGEST_PREFETCH) return;
+  throw new RangeError(`Cannot use option 'prefetch': it must be at most ${LARGEST_PREFETCH}, found ${prefetch}`);
 }

@@ -5,7 +5,7 @@
  */
 
 import { type DeathReason, headersAfterDeath } from "./death_history.ts";
-import { keysIn, type StoredMessage } from "./stored_message.ts";
+import { keysIn, type StoredMessage, withoutHeader } from "./stored_message.ts";
 
 /** Where and why a message died, and where it goes. */
 export interface DeathNotice {
@@ -29,12 +29,11 @@ export function deadLettered(message: StoredMessage, notice: DeathNotice): Store
     expiration: message.properties.expiration,
   });
   if (headers === "lost") return "lost";
-  const { CC: _, ...withoutCopies } = headers;
   return {
     ...message,
     exchange: notice.exchange,
     keys: routingKey === undefined ? message.keys : [routingKey],
-    headers: routingKey === undefined ? headers : withoutCopies,
+    headers: routingKey === undefined ? headers : withoutHeader(headers, "CC"),
     properties: { ...message.properties, expiration: undefined },
   };
 }

@@ -64,21 +64,19 @@ function addDeath(earlier: readonly WireValue[], death: Death): WireValue[] | "l
   return [{ ...same, count: count + 1 }, ...entries.filter((entry) => entry !== same)];
 }
 
-/** The broker joins what older brokers wrote apart, and turns the order round in doing so. */
-function grouped(earlier: readonly WireValue[]): WireTable[] | "lost" {
-  const entries: WireTable[] = [];
-  for (const entry of earlier) {
-    if (!isWireTable(entry)) return "lost";
-    const at = entries.findIndex((one) => one["queue"] === entry["queue"] && one["reason"] === entry["reason"]);
-    const known = entries[at];
-    if (known === undefined) entries.unshift(entry);
-    else {
-      const counts = [countOf(known), countOf(entry)];
-      if (counts[0] === undefined || counts[1] === undefined) return "lost";
-      entries[at] = { ...known, count: counts[0] + counts[1] };
-    }
-  }
-  return entries;
+/**
+ * Of several entries of one queue and reason the broker keeps the first, and turns the order round: that decides which of them
+ * it finds first when it looks for a cycle.
+ */
+function grouped(earlier: readonly WireValue[]): readonly WireTable[] | "lost" {
+  const tables = earlier.filter((entry) => isWireTable(entry));
+  if (tables.length < earlier.length) return "lost";
+  if (tables.length === 1) return tables;
+  const isSame = (one: WireTable, other: WireTable): boolean =>
+    one["queue"] === other["queue"] && one["reason"] === other["reason"];
+  return tables.filter((entry, index) => tables.findIndex((other) => isSame(entry, other)) === index)
+    .map((entry) => ({ count: tables.filter((other) => isSame(entry, other)).length, ...entry }))
+    .reverse();
 }
 
 /** Undefined where the broker cannot count on. */

@@ -9,7 +9,7 @@ import type { Outbound } from "../../src/message/outbound.ts";
 import type { ReceivedMessage, ReceivedProperties } from "../../src/message/received.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import { preconditionFailed } from "./refusals.ts";
-import { fitsShortText, tableAfterHop } from "./wire_hop.ts";
+import { fitsShortText, isFlat, tableAfterHop } from "./wire_hop.ts";
 import { kindOf } from "./wire_kind.ts";
 
 /** One message; shared between the queues it was routed to, and never changed. */
@@ -62,15 +62,19 @@ export function storedMessage(
   { exchange, routingKey, properties = {}, headers = {}, body }: RecordedMessage,
 ): StoredMessage {
   const arrived = tableAfterHop(headers);
-  const keys: [string, ...string[]] = [routingKey, ...keysIn(arrived, "CC"), ...keysIn(arrived, "BCC")];
-  const { BCC: _, ...shown } = arrived;
   return {
     exchange,
-    keys,
+    keys: [routingKey, ...keysIn(arrived, "CC"), ...keysIn(arrived, "BCC")],
     properties,
-    headers: Object.hasOwn(arrived, "BCC") ? shown : arrived,
+    headers: Object.hasOwn(arrived, "BCC") ? withoutHeader(arrived, "BCC") : arrived,
     body: new Uint8Array(body),
   };
+}
+
+/** The headers but for one. */
+export function withoutHeader(headers: WireTable, name: string): WireTable {
+  const { [name]: _, ...others } = headers;
+  return others;
 }
 
 /** A copy to hand out; `returns` is what a quorum queue tells in `x-delivery-count`, undefined where it tells nothing. */
@@ -78,7 +82,7 @@ export function receivedMessage(
   message: StoredMessage,
   { redelivered, returns }: { readonly redelivered: boolean; readonly returns?: number | undefined },
 ): ReceivedMessage {
-  const headers = tableAfterHop(message.headers);
+  const headers = isFlat(message.headers) ? { ...message.headers } : tableAfterHop(message.headers);
   return {
     exchange: message.exchange,
     routingKey: message.keys[0],
@@ -89,9 +93,11 @@ export function receivedMessage(
   };
 }
 
+const NO_KEYS: readonly string[] = [];
+
 /** The routing keys a `CC` or `BCC` header adds; what is no text in it adds none. Throws the broker's refusal of another kind. */
 export function keysIn(headers: WireTable, name: "CC" | "BCC"): readonly string[] {
-  if (!Object.hasOwn(headers, name)) return [];
+  if (!Object.hasOwn(headers, name)) return NO_KEYS;
   const value = headers[name] ?? null;
   if (Array.isArray(value)) return value.filter((key) => typeof key === "string");
   throw preconditionFailed(`invalid message: {unacceptable_type_in_header,"${name}",${kindOf(value)}}`);

@@ -16,7 +16,7 @@ import { MemoryExchange } from "./exchange.ts";
 import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
 import { MemoryQueue, type QueueHost } from "./queue.ts";
-import { accessRefused, lockedQueue, noExchange, noQueue } from "./refusals.ts";
+import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
@@ -31,6 +31,8 @@ const SYSTEM_EXCHANGES: readonly (readonly [string, ExchangeType])[] = [
   ["amq.headers", "headers"],
   ["amq.match", "headers"],
 ];
+
+const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers"];
 
 /** The one virtual host of a memory broker. */
 export class VirtualHost implements QueueHost {
@@ -87,7 +89,8 @@ export class VirtualHost implements QueueHost {
   }
 
   declareExchange(spec: ExchangeSpec): void {
-    const { name } = spec;
+    const { name, type } = spec;
+    if (!EXCHANGE_TYPES.includes(type)) throw preconditionFailed(`the exchange type '${type}' is unknown`);
     if (name === "") throw accessRefused("operation not permitted on the default exchange");
     const asked = declared(spec);
     const there = this.#exchanges.get(name);
@@ -100,6 +103,7 @@ export class VirtualHost implements QueueHost {
 
   declareQueue(spec: QueueSpec, user: object): void {
     const { name } = spec;
+    if (name === "") throw preconditionFailed("a queue needs a name");
     const asked = declared(spec);
     const there = this.#queues.get(name);
     if (there !== undefined) {
@@ -128,7 +132,6 @@ export class VirtualHost implements QueueHost {
   }
 
   deleteExchange(name: string): void {
-    if (name === "") throw accessRefused("operation not permitted on the default exchange");
     if (name.startsWith("amq.")) {
       throw accessRefused(`deletion of system exchange '${name}' in vhost '/' not allowed`);
     }

@@ -25,12 +25,19 @@ export class UnwritableHeaderError extends Error {}
  * @throws {UnwritableHeaderError} a name of more than 255 bytes, a value no AMQP kind holds
  */
 export function tableAfterHop(table: WireTable): WireTable {
-  const arrived: Record<string, WireValue> = {};
+  const arrived: Record<string, WireValue> = { ...table };
   for (const name of Object.keys(table)) {
     if (!fitsShortText(name)) throw unwritable(name, "has a name of more than 255 bytes");
-    setEntry(arrived, name, valueAfterHop(table[name] as WireValue, name));
+    const sent = table[name] as WireValue;
+    const value = valueAfterHop(sent, name);
+    if (value !== sent) setEntry(arrived, name, value);
   }
   return arrived;
+}
+
+/** Whether a table holds nothing that could be changed from outside, so that copying its members copies it. */
+export function isFlat(table: WireTable): boolean {
+  return Object.values(table).every((value) => typeof value !== "object" || value === null);
 }
 
 /** Whether text is whole and fits the 255 bytes of a short string. */

@@ -149,6 +149,12 @@ export function consuming(scenario: Scenario): void {
     await world.fill(await world.queue("q"), "still here");
   });
 
+  scenario("refuses a prefetch that is no whole number of 16 bits", async (world) => {
+    const queue = await world.queue("q");
+    for (const prefetch of [-1, 1.5, 65_536, NaN]) await assert.rejects(world.read(queue, { prefetch }), RangeError);
+    await world.read(queue, { prefetch: 65_535 });
+  });
+
   scenario("tells a consumer that its queue was deleted, and goes on when the queue is back", async (world) => {
     const queue = await world.queue("q");
     const { mq, events } = await world.connect();

@@ -10,6 +10,25 @@ import { isWireTable, type WireTable, type WireValue } from "../../../src/messag
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 import { type Scenario, textOf, type World } from "./world.ts";
 
+/** Deaths a client sent, newest first as it believes; and queue and count as the broker goes on from them, once rejected here. */
+const HISTORIES: readonly (readonly [
+  label: string,
+  sent: readonly { readonly queue?: string; readonly count?: number }[],
+  expected: readonly (readonly [queue: string, count: number | undefined])[],
+])[] = [
+  ["an empty history", [], [["here", 1]]],
+  ["a death that has no count", [{}], [["here", 1]]],
+  ["a death elsewhere", [{ queue: "a", count: 2 }], [["here", 1], ["a", 2]]],
+  ["one elsewhere that has no count", [{ queue: "a" }], [["here", 1], ["a", undefined]]],
+  [
+    "several, turning their order round",
+    [{ queue: "a", count: 1 }, { queue: "b", count: 2 }, { count: 5 }],
+    [["here", 6], ["b", 2], ["a", 1]],
+  ],
+  ["one that stands twice, of which it drops the second", [{ count: 2 }, { count: 5 }], [["here", 3]]],
+  ["one that stands three times without a count", [{}, {}, {}], [["here", 4]]],
+];
+
 /** The cases about dead-lettering. */
 export function deadLetters(scenario: Scenario): void {
   for (const type of ["classic", "quorum"]) {
@@ -121,7 +140,7 @@ export function deadLetters(scenario: Scenario): void {
     },
   );
 
-  scenario("believes an x-death that a client sent: counts go on from it", async (world) => {
+  scenario("believes an x-death that a client sent: its count goes on, and the rest of it stays", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, {});
     const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", note: "kept" }];
     await world.publish(queue, { headers: { "x-death": sent } });
@@ -130,17 +149,46 @@ export function deadLetters(scenario: Scenario): void {
     assert.deepEqual(headers, { "x-death": [{ ...sent[0], count: 8 }] });
   });
 
-  scenario("puts a death of another cause before those a client sent", async (world) => {
-    const { queue, dead } = await deadLetteringQueue(world, {});
-    const sent = [{ count: 2, reason: "expired", queue }, { count: 3, reason: "rejected", queue: "elsewhere" }];
-    await world.publish(queue, { headers: { "x-death": sent } });
-    (await world.hold(queue)).settle("discard");
-    const [newest, ...others] = deathsOn(await world.take(dead));
-    assert.deepEqual([newest?.["queue"], newest?.["reason"], newest?.["count"]], [queue, "rejected", 1]);
-    assert.equal(others.length, 2);
-    for (const entry of sent) {
-      assert.ok(others.some(({ count, queue }) => count === entry.count && queue === entry.queue));
-    }
+  for (const [label, sent, expected] of HISTORIES) {
+    scenario(`goes on from ${label}`, async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, {});
+      const history = sent.map((entry) => ({ reason: "rejected", ...entry, queue: entry.queue ?? queue }));
+      await world.publish(queue, { headers: { "x-death": history } });
+      (await world.hold(queue)).settle("discard");
+      const found = deathsOn(await world.take(dead)).map((
+        { queue: name, count },
+      ) => [name === queue ? "here" : name, count]);
+      assert.deepEqual(found, expected);
+    });
+  }
+
+  scenario(
+    "looks for a rejection among the deaths before the last one there, in the order it has written them",
+    async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, { "x-message-ttl": 50 });
+      const [there, rejected] = [{ count: 1, reason: "expired", queue: dead }, {
+        count: 1,
+        reason: "rejected",
+        queue: "other",
+      }];
+      await world.publish(queue, { body: "rejected since", headers: { "x-death": [there, rejected] } });
+      await world.publish(queue, { body: "rejected before", headers: { "x-death": [rejected, there] } });
+      await world.publish(queue, { body: "never there" });
+      assert.deepEqual(await world.bodies(dead, 2), ["rejected since", "never there"]);
+    },
+  );
+
+  scenario("drops what a dead-letter queue refuses", async (world) => {
+    const exchange = await world.exchange("dlx", "fanout");
+    const full = await world.queue("full", { "x-max-length": 1, "x-overflow": "reject-publish" });
+    const [roomy, queue] = [await world.queue("roomy"), await world.queue("q", { "x-dead-letter-exchange": exchange })];
+    await world.bind(full, exchange);
+    await world.bind(roomy, exchange);
+    await world.fill(queue, "1", "2");
+    for (let held = 0; held < 2; held++) (await world.hold(queue)).settle("discard");
+    assert.deepEqual(await world.bodies(roomy, 2), ["1", "2"]);
+    assert.deepEqual(await world.bodies(full, 1), ["1"]);
+    await world.depth(full, 0);
   });
 
   for (const bad of ["text", 5, { a: 1 }]) {

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
 import type { DeclareResult } from "../../../src/ports/broker.ts";
-import type { DeclareArguments, ExchangeSpec, QueueSpec } from "../../../src/topology/specs.ts";
+import type { DeclareArguments, ExchangeSpec, ExchangeType, QueueSpec } from "../../../src/topology/specs.ts";
 import type { Scenario } from "./world.ts";
 
 /** A queue that has an argument of every kind. */
@@ -201,6 +201,33 @@ export function declaring(scenario: Scenario): void {
     );
     assert.deepEqual(await world.mq.declareExchange(exchangeSpec("amq.direct")), { status: "declared" });
   });
+
+  scenario("deletes none of the exchanges that are the broker's own", async (world) => {
+    const words = "ACCESS_REFUSED - deletion of system exchange 'amq.direct' in vhost '/' not allowed";
+    await assert.rejects(
+      world.mq.deleteExchange("amq.direct"),
+      (error) =>
+        error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_REFUSED" && error.message.includes(words),
+    );
+  });
+
+  scenario(
+    "does not ask the broker about a name that is empty, or about an exchange type it cannot know",
+    async ({ mq }) => {
+      const queue = { name: "", durable: true, exclusive: false, autoDelete: false, arguments: {} };
+      assert.equal((await mq.declareQueue(queue)).status, "refused");
+      const type = "x-unknown" as ExchangeType;
+      assert.equal((await mq.declareExchange({ ...exchangeSpec("acemq-contract.x"), type })).status, "refused");
+      const asks = [
+        () => mq.checkQueue(""),
+        () => mq.pull(""),
+        () => mq.purgeQueue(""),
+        () => mq.deleteQueue(""),
+        () => mq.deleteExchange(""),
+      ];
+      for (const ask of asks) await assert.rejects(ask, TypeError);
+    },
+  );
 
   scenario("refuses a binding of what does not exist, and one to the default exchange", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "direct")];

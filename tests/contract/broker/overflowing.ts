@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { Scenario } from "./world.ts";
+import { type Scenario, textOf } from "./world.ts";
 
 /** The cases about length limits. */
 export function overflowing(scenario: Scenario): void {
@@ -61,7 +61,9 @@ export function overflowing(scenario: Scenario): void {
     });
     await world.fill(queue, "1");
     assert.equal((await world.publish(queue, { body: "2" })).outcome, "nacked");
-    assert.deepEqual(await world.bodies(dead, 1), ["2"]);
+    const message = await world.take(dead);
+    assert.equal(textOf(message), "2");
+    assert.equal(message.headers["x-first-death-reason"], "maxlen");
     assert.deepEqual(await world.bodies(queue, 1), ["1"]);
   });
 }

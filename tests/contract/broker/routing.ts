@@ -101,6 +101,34 @@ export function routing(scenario: Scenario): void {
     assert.deepEqual([message.exchange, message.routingKey, textOf(message)], [exchange, "nobody", "one"]);
   });
 
+  scenario(
+    "returns what no alternate exchange has a queue for either, though they name each other or do not exist",
+    async (world) => {
+      const other = world.name("other");
+      const exchange = await world.exchange("first", "direct", { "alternate-exchange": other });
+      assert.equal((await world.publish("nobody", { exchange })).outcome, "unroutable");
+      await world.exchange("other", "direct", { "alternate-exchange": exchange });
+      assert.equal((await world.publish("nobody", { exchange })).outcome, "unroutable");
+    },
+  );
+
+  scenario("has the exchanges every broker has", async (world) => {
+    const queue = await world.queue("q");
+    for (const [exchange, key] of [["amq.direct", queue], ["amq.topic", `${queue}.#`], ["amq.fanout", ""]] as const) {
+      await world.bind(queue, exchange, { key });
+      assert.equal((await world.publish(queue, { exchange, body: exchange })).outcome, "confirmed");
+    }
+    for (const exchange of ["amq.headers", "amq.match"]) {
+      await world.bind(queue, exchange, { args: { for: queue } });
+      assert.equal(
+        (await world.publish("", { exchange, body: exchange, headers: { for: queue } })).outcome,
+        "confirmed",
+      );
+    }
+    const all = ["amq.direct", "amq.topic", "amq.fanout", "amq.headers", "amq.match"];
+    assert.deepEqual(await world.bodies(queue, 5), all);
+  });
+
   scenario("copies a message to the keys in CC and BCC, and hides BCC", async (world) => {
     const [queue, copied, hidden] = [await world.queue("q"), await world.queue("cc"), await world.queue("bcc")];
     await world.publish(queue, { body: "one", headers: { CC: [copied, 5], BCC: [hidden], other: 1 } });

@@ -104,6 +104,23 @@ export function settling(scenario: Scenario): void {
     await world.depth(queue, 0);
   });
 
+  for (const as of ["ack", "requeue", "discard"] as const) {
+    scenario(`does nothing to "${as}" a pulled message whose queue is gone`, async (world) => {
+      const dead = await world.queue("dead");
+      const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+      const queue = await world.queue("q", args);
+      await world.fill(queue, "1");
+      const delivery = await world.hold(queue);
+      await world.mq.deleteQueue(queue);
+      await world.declareQueue(queue, { arguments: args });
+      delivery.settle(as);
+      await world.fill(queue, "2");
+      assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+      assert.equal(world.mq.state.status, "open");
+      await world.depth(dead, 0);
+    });
+  }
+
   scenario("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 2 });
     await world.fill(queue, "1");
