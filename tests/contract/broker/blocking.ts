@@ -9,8 +9,8 @@ import type { PublishReceipt } from "../../../src/ports/broker.ts";
 import type { Peer, Scenario, World } from "./world.ts";
 
 /** The cases about a broker that blocks publishing. */
-export function blocking(scenario: Scenario): void {
-  scenario("takes the publish that ran into an alarm when the alarm ends, and not before", async (world) => {
+export function blocking(it: Scenario): void {
+  it("takes the publish that ran into an alarm when the alarm ends, and not before", async (world) => {
     const queue = await world.queue("q");
     const { peer, first, unblock } = await intoAlarm(world, queue);
     let isAnswered = false;
@@ -23,7 +23,7 @@ export function blocking(scenario: Scenario): void {
     assert.deepEqual(peer.events.map(({ type }) => type), ["blocked", "unblocked"]);
   });
 
-  scenario(
+  it(
     "declines a publish on a blocked connection at once, and takes the same one after the alarm",
     async (world) => {
       const queue = await world.queue("q");
@@ -39,7 +39,7 @@ export function blocking(scenario: Scenario): void {
     },
   );
 
-  scenario("does not tell a connection of an alarm that publishes nothing", async (world) => {
+  it("does not tell a connection of an alarm that publishes nothing", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
     const quiet = await world.connect();
@@ -50,7 +50,7 @@ export function blocking(scenario: Scenario): void {
     await unblock();
   });
 
-  scenario(
+  it(
     "goes on handing out to a blocked connection, and hears what it settles when the alarm ends",
     async (world) => {
       const [queue, other] = [await world.queue("q"), await world.queue("other")];
@@ -67,7 +67,7 @@ export function blocking(scenario: Scenario): void {
     },
   );
 
-  scenario("answers what a blocked connection asks when the alarm ends", async (world) => {
+  it("answers what a blocked connection asks when the alarm ends", async (world) => {
     const queue = await world.queue("q");
     const { peer, unblock } = await intoAlarm(world, queue);
     let isAnswered = false;
@@ -82,7 +82,7 @@ export function blocking(scenario: Scenario): void {
     assert.deepEqual(await answer, { status: "declared" });
   });
 
-  scenario("does not know what became of the publish in an alarm when its connection is closed", async (world) => {
+  it("does not know what became of the publish in an alarm when its connection is closed", async (world) => {
     const queue = await world.queue("q");
     const { peer, first, unblock } = await intoAlarm(world, queue);
     await peer.mq.close();

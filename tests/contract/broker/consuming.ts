@@ -9,8 +9,8 @@ import { TopologyError } from "../../../src/errors.ts";
 import type { Scenario } from "./world.ts";
 
 /** The cases about consuming. */
-export function consuming(scenario: Scenario): void {
-  scenario("hands out what waits, then what comes, in order", async (world) => {
+export function consuming(it: Scenario): void {
+  it("hands out what waits, then what comes, in order", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2");
     const { bodies, subscription } = await world.read(queue);
@@ -20,7 +20,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(bodies(), ["1", "2", "3", "4"]);
   });
 
-  scenario("hands out no more than the prefetch until something is settled", async (world) => {
+  it("hands out no more than the prefetch until something is settled", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2", "3", "4", "5");
     const { bodies, deliveries } = await world.read(queue, { prefetch: 2 });
@@ -32,14 +32,14 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(bodies(), ["1", "2", "3"]);
   });
 
-  scenario("hands out everything when the prefetch is 0", async (world) => {
+  it("hands out everything when the prefetch is 0", async (world) => {
     const queue = await world.queue("q");
     await Promise.all(Array.from({ length: 200 }, () => world.publish(queue)));
     const { deliveries } = await world.read(queue, { prefetch: 0 });
     await world.until("all messages", () => deliveries.length === 200);
   });
 
-  scenario("takes a larger prefetch while it runs", async (world) => {
+  it("takes a larger prefetch while it runs", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2", "3", "4");
     const { bodies, subscription } = await world.read(queue, { prefetch: 1 });
@@ -49,7 +49,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(bodies().slice(0, 3), ["1", "2", "3"]);
   });
 
-  scenario(
+  it(
     "takes a smaller prefetch while it runs: what was in hand does not make room for more than that",
     async (world) => {
       const queue = await world.queue("q");
@@ -64,7 +64,7 @@ export function consuming(scenario: Scenario): void {
     },
   );
 
-  scenario("takes turns between the consumers of a queue", async (world) => {
+  it("takes turns between the consumers of a queue", async (world) => {
     const queue = await world.queue("q");
     const readers = [await world.read(queue), await world.read(queue), await world.read(queue)];
     for (const body of ["1", "2", "3", "4", "5", "6"]) await world.fill(queue, body);
@@ -73,7 +73,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(shares.toSorted(), ["1,4", "2,5", "3,6"]);
   });
 
-  scenario("passes over a consumer that has its prefetch in hand", async (world) => {
+  it("passes over a consumer that has its prefetch in hand", async (world) => {
     const queue = await world.queue("q");
     const busy = await world.read(queue, { prefetch: 1 });
     await world.fill(queue, "1");
@@ -84,7 +84,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual([busy.bodies(), free.bodies()], [["1"], ["2", "3", "4"]]);
   });
 
-  scenario("hands out nothing after a cancel, and still takes what was handed out", async (world) => {
+  it("hands out nothing after a cancel, and still takes what was handed out", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
     const { bodies, deliveries, subscription } = await world.read(queue);
@@ -101,7 +101,7 @@ export function consuming(scenario: Scenario): void {
   });
 
   for (const type of ["classic", "quorum"]) {
-    scenario(
+    it(
       `gives a ${type} queue back what a closed subscription held, in order and marked as redelivered`,
       async (world) => {
         const queue = await world.queue("q", { "x-queue-type": type });
@@ -125,7 +125,7 @@ export function consuming(scenario: Scenario): void {
     );
   }
 
-  scenario("gives back what a closed connection held, pulled messages as well", async (world) => {
+  it("gives back what a closed connection held, pulled messages as well", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2");
     const { mq } = await world.connect();
@@ -138,7 +138,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 2), ["1", "2"]);
   });
 
-  scenario("refuses a subscription to a queue that does not exist, and goes on", async (world) => {
+  it("refuses a subscription to a queue that does not exist, and goes on", async (world) => {
     const queue = world.name("none");
     await assert.rejects(world.read(queue), (error) => {
       assert.ok(error instanceof TopologyError);
@@ -149,13 +149,13 @@ export function consuming(scenario: Scenario): void {
     await world.fill(await world.queue("q"), "still here");
   });
 
-  scenario("refuses a prefetch that is no whole number of 16 bits", async (world) => {
+  it("refuses a prefetch that is no whole number of 16 bits", async (world) => {
     const queue = await world.queue("q");
     for (const prefetch of [-1, 1.5, 65_536, NaN]) await assert.rejects(world.read(queue, { prefetch }), RangeError);
     await world.read(queue, { prefetch: 65_535 });
   });
 
-  scenario("tells a consumer that its queue was deleted, and goes on when the queue is back", async (world) => {
+  it("tells a consumer that its queue was deleted, and goes on when the queue is back", async (world) => {
     const queue = await world.queue("q");
     const { mq, events } = await world.connect();
     const { deliveries, losses, recoveries, subscription } = await world.read(queue, { by: mq });
@@ -175,7 +175,7 @@ export function consuming(scenario: Scenario): void {
     assert.deepEqual(events.map(({ type }) => type), ["consumer_lost", "consumer_recovered"]);
   });
 
-  scenario("leaves a subscription alone that was closed while its queue was away", async (world) => {
+  it("leaves a subscription alone that was closed while its queue was away", async (world) => {
     const queue = await world.queue("q");
     const { losses, recoveries, subscription } = await world.read(queue);
     await world.mq.deleteQueue(queue);
@@ -187,7 +187,7 @@ export function consuming(scenario: Scenario): void {
     assert.equal(recoveries(), 0);
   });
 
-  scenario("counts the consumers of a queue", async (world) => {
+  it("counts the consumers of a queue", async (world) => {
     const queue = await world.queue("q");
     const consumers = async (): Promise<number> => {
       const state = await world.mq.checkQueue(queue);

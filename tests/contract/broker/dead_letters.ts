@@ -30,9 +30,9 @@ const HISTORIES: readonly (readonly [
 ];
 
 /** The cases about dead-lettering. */
-export function deadLetters(scenario: Scenario): void {
+export function deadLetters(it: Scenario): void {
   for (const type of ["classic", "quorum"]) {
-    scenario(`writes on a message rejected from a ${type} queue where it died, why and when`, async (world) => {
+    it(`writes on a message rejected from a ${type} queue where it died, why and when`, async (world) => {
       const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": type });
       const before = Math.floor(world.under.clock.now() / 1_000) * 1_000;
       await world.publish(queue, { body: "1", headers: { mine: 1, CC: ["nobody"] } });
@@ -59,7 +59,7 @@ export function deadLetters(scenario: Scenario): void {
     });
   }
 
-  scenario("keeps the keys of a message, its copies included, where the queue names no other", async (world) => {
+  it("keeps the keys of a message, its copies included, where the queue names no other", async (world) => {
     const exchange = await world.exchange("dlx", "direct");
     const queue = await world.queue("q", { "x-dead-letter-exchange": exchange });
     const [own, copy, hidden] = [await world.queue("own"), await world.queue("cc"), await world.queue("bcc")];
@@ -75,7 +75,7 @@ export function deadLetters(scenario: Scenario): void {
     }
   });
 
-  scenario("drops what dies where the dead-letter exchange does not exist", async (world) => {
+  it("drops what dies where the dead-letter exchange does not exist", async (world) => {
     const queue = await world.queue("q", { "x-dead-letter-exchange": world.name("none") });
     await world.fill(queue, "1", "2");
     (await world.hold(queue)).settle("discard");
@@ -83,7 +83,7 @@ export function deadLetters(scenario: Scenario): void {
     await world.depth(queue, 0);
   });
 
-  scenario("says which limit a message fell to", async (world) => {
+  it("says which limit a message fell to", async (world) => {
     const dead = await world.queue("dead");
     const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
     const full = await world.queue("full", { ...args, "x-max-length": 1 });
@@ -98,7 +98,7 @@ export function deadLetters(scenario: Scenario): void {
     assert.deepEqual(await causeOf(world, dead), ["4", "expired", mortal]);
   });
 
-  scenario("keeps no x-delivery-count on what leaves a quorum queue", async (world) => {
+  it("keeps no x-delivery-count on what leaves a quorum queue", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     (await world.hold(queue)).settle("requeue");
@@ -107,7 +107,7 @@ export function deadLetters(scenario: Scenario): void {
   });
 
   for (const type of ["classic", "quorum"]) {
-    scenario(`raises the count of a death that happens again on ${type} queues, newest first`, async (world) => {
+    it(`raises the count of a death that happens again on ${type} queues, newest first`, async (world) => {
       const [queue, waiting] = [world.name("q"), world.name("wait")];
       const typed = { "x-queue-type": type, "x-dead-letter-exchange": "" };
       await world.queue("q", { ...typed, "x-dead-letter-routing-key": waiting });
@@ -126,7 +126,7 @@ export function deadLetters(scenario: Scenario): void {
     });
   }
 
-  scenario(
+  it(
     "drops a message that would go round for ever: nobody has rejected it since it was there before",
     async (world) => {
       const [one, two] = [world.name("one"), world.name("two")];
@@ -140,7 +140,7 @@ export function deadLetters(scenario: Scenario): void {
     },
   );
 
-  scenario("believes an x-death that a client sent: its count goes on, and the rest of it stays", async (world) => {
+  it("believes an x-death that a client sent: counts go on from it", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, {});
     const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", note: "kept" }];
     await world.publish(queue, { headers: { "x-death": sent } });
@@ -149,20 +149,22 @@ export function deadLetters(scenario: Scenario): void {
     assert.deepEqual(headers, { "x-death": [{ ...sent[0], count: 8 }] });
   });
 
-  for (const [label, sent, expected] of HISTORIES) {
-    scenario(`goes on from ${label}`, async (world) => {
-      const { queue, dead } = await deadLetteringQueue(world, {});
+  it("puts a death of another cause before those a client sent", async (world) => {
+    const { queue, dead } = await deadLetteringQueue(world, {});
+    for (const [label, sent, expected] of HISTORIES) {
       const history = sent.map((entry) => ({ reason: "rejected", ...entry, queue: entry.queue ?? queue }));
       await world.publish(queue, { headers: { "x-death": history } });
       (await world.hold(queue)).settle("discard");
-      const found = deathsOn(await world.take(dead)).map((
-        { queue: name, count },
-      ) => [name === queue ? "here" : name, count]);
-      assert.deepEqual(found, expected);
-    });
-  }
+      const deaths = deathsOn(await world.take(dead));
+      assert.deepEqual(
+        deaths.map(({ queue: name, count }) => [name === queue ? "here" : name, count]),
+        expected,
+        label,
+      );
+    }
+  });
 
-  scenario(
+  it(
     "looks for a rejection among the deaths before the last one there, in the order it has written them",
     async (world) => {
       const { queue, dead } = await deadLetteringQueue(world, { "x-message-ttl": 50 });
@@ -178,7 +180,7 @@ export function deadLetters(scenario: Scenario): void {
     },
   );
 
-  scenario("drops what a dead-letter queue refuses", async (world) => {
+  it("drops what a dead-letter queue refuses", async (world) => {
     const exchange = await world.exchange("dlx", "fanout");
     const full = await world.queue("full", { "x-max-length": 1, "x-overflow": "reject-publish" });
     const [roomy, queue] = [await world.queue("roomy"), await world.queue("q", { "x-dead-letter-exchange": exchange })];
@@ -192,7 +194,7 @@ export function deadLetters(scenario: Scenario): void {
   });
 
   for (const bad of ["text", 5, { a: 1 }]) {
-    scenario(`writes over an x-death that is no list: ${JSON.stringify(bad)}`, async (world) => {
+    it(`writes over an x-death that is no list: ${JSON.stringify(bad)}`, async (world) => {
       const { queue, dead } = await deadLetteringQueue(world, {});
       await world.publish(queue, { headers: { "x-death": bad } });
       (await world.hold(queue)).settle("discard");

@@ -130,8 +130,8 @@ const EXCHANGE_DIFFERENCES: readonly (readonly [spec: Partial<ExchangeSpec>, wor
 ];
 
 /** The cases about declaring. */
-export function declaring(scenario: Scenario): void {
-  scenario("declares the same queue and exchange again without a change", async (world) => {
+export function declaring(it: Scenario): void {
+  it("declares the same queue and exchange again without a change", async (world) => {
     const queue = await world.queue("q", ARGUMENTS);
     await world.fill(queue, "1");
     assert.deepEqual(await world.declareQueue(queue, { arguments: ARGUMENTS }), { status: "declared" });
@@ -140,14 +140,14 @@ export function declaring(scenario: Scenario): void {
     assert.deepEqual(await world.mq.checkQueue(queue), { status: "present", messages: 1, consumers: 0 });
   });
 
-  scenario("takes the same arguments written otherwise, and ones it does not know", async (world) => {
+  it("takes the same arguments written otherwise, and ones it does not know", async (world) => {
     const queue = await world.queue("q", ARGUMENTS);
     const alike = { ...ARGUMENTS, "x-message-ttl": 60_000n, "x-queue-type": "classic", "x-unknown": 1 };
     assert.deepEqual(await world.declareQueue(queue, { arguments: alike }), { status: "declared" });
   });
 
   for (const [label, spec, words] of DIFFERENCES) {
-    scenario(`tells what differs in a queue that is declared again with ${label}`, async (world) => {
+    it(`tells what differs in a queue that is declared again with ${label}`, async (world) => {
       const queue = await world.queue("q", ARGUMENTS);
       const result = await world.declareQueue(queue, spec);
       assert.deepEqual(result, {
@@ -158,7 +158,7 @@ export function declaring(scenario: Scenario): void {
     });
   }
 
-  scenario("tells what differs in a quorum queue, its dead letters before its time to live", async (world) => {
+  it("tells what differs in a quorum queue, its dead letters before its time to live", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     const asked = { ...ARGUMENTS, "x-queue-type": "quorum", "x-delivery-limit": 5 };
     const words = "received the value 'd' of type 'longstr' but current is none";
@@ -170,7 +170,7 @@ export function declaring(scenario: Scenario): void {
   });
 
   for (const [spec, words] of REFUSED) {
-    scenario(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
+    it(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
       const queue = world.name("q");
       assert.equal(
         reasonOf(await world.declareQueue(queue, spec)),
@@ -181,7 +181,7 @@ export function declaring(scenario: Scenario): void {
   }
 
   for (const [spec, words] of EXCHANGE_DIFFERENCES) {
-    scenario(`tells what differs in an exchange that is declared again with ${JSON.stringify(spec)}`, async (world) => {
+    it(`tells what differs in an exchange that is declared again with ${JSON.stringify(spec)}`, async (world) => {
       const exchange = await world.exchange("x", "direct");
       const reason = `PRECONDITION_FAILED - ${words.replace("X", exchange)}`;
       assert.deepEqual(await world.declareExchange(exchange, spec), { status: "differs", reason });
@@ -189,7 +189,7 @@ export function declaring(scenario: Scenario): void {
     });
   }
 
-  scenario("refuses names that are the broker's own", async (world) => {
+  it("refuses names that are the broker's own", async (world) => {
     const name = "amq.acemq-contract";
     assert.equal(
       reasonOf(await world.declareQueue(name)),
@@ -202,7 +202,7 @@ export function declaring(scenario: Scenario): void {
     assert.deepEqual(await world.mq.declareExchange(exchangeSpec("amq.direct")), { status: "declared" });
   });
 
-  scenario("deletes none of the exchanges that are the broker's own", async (world) => {
+  it("deletes none of the exchanges that are the broker's own", async (world) => {
     const words = "ACCESS_REFUSED - deletion of system exchange 'amq.direct' in vhost '/' not allowed";
     await assert.rejects(
       world.mq.deleteExchange("amq.direct"),
@@ -211,7 +211,7 @@ export function declaring(scenario: Scenario): void {
     );
   });
 
-  scenario(
+  it(
     "does not ask the broker about a name that is empty, or about an exchange type it cannot know",
     async ({ mq }) => {
       const queue = { name: "", durable: true, exclusive: false, autoDelete: false, arguments: {} };
@@ -229,7 +229,7 @@ export function declaring(scenario: Scenario): void {
     },
   );
 
-  scenario("refuses a binding of what does not exist, and one to the default exchange", async (world) => {
+  it("refuses a binding of what does not exist, and one to the default exchange", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "direct")];
     const [noQueue, noExchange] = [world.name("no queue"), world.name("no exchange")];
     const bind = async (to: { queue?: string; exchange?: string }): Promise<string> =>
@@ -239,13 +239,13 @@ export function declaring(scenario: Scenario): void {
     assert.equal(await bind({ exchange: "" }), "ACCESS_REFUSED - operation not permitted on the default exchange");
   });
 
-  scenario("refuses a headers binding that says neither all nor any", async (world) => {
+  it("refuses a headers binding that says neither all nor any", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "headers")];
     const result = await world.mq.bindQueue({ queue, exchange, routingKey: "", arguments: { "x-match": "some" } });
     assert.match(reasonOf(result), /^PRECONDITION_FAILED - Invalid x-match field value/);
   });
 
-  scenario("answers a passive question, and creates nothing by it", async (world) => {
+  it("answers a passive question, and creates nothing by it", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "direct")];
     await world.fill(queue, "1", "2");
     assert.deepEqual(await world.mq.checkQueue(queue), { status: "present", messages: 2, consumers: 0 });
@@ -257,7 +257,7 @@ export function declaring(scenario: Scenario): void {
     assert.equal(await world.mq.checkExchange(""), "present");
   });
 
-  scenario("removes every waiting message, and none that somebody holds", async (world) => {
+  it("removes every waiting message, and none that somebody holds", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2", "3");
     const held = await world.hold(queue);
@@ -267,7 +267,7 @@ export function declaring(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 1), ["1"]);
   });
 
-  scenario("finds nothing to pull in an empty queue, and says which queue it does not have", async (world) => {
+  it("finds nothing to pull in an empty queue, and says which queue it does not have", async (world) => {
     assert.equal(await world.mq.pull(await world.queue("q")), null);
     const none = world.name("none");
     for (const ask of [() => world.mq.pull(none), () => world.mq.purgeQueue(none)]) {
@@ -276,7 +276,7 @@ export function declaring(scenario: Scenario): void {
     assert.equal(await world.mq.pull(await world.queue("q2")), null);
   });
 
-  scenario("deletes what is there, and does not mind what is not", async (world) => {
+  it("deletes what is there, and does not mind what is not", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "direct")];
     for (let again = 0; again < 2; again++) {
       await world.mq.deleteQueue(queue);
@@ -286,7 +286,7 @@ export function declaring(scenario: Scenario): void {
     assert.equal(await world.mq.checkExchange(exchange), "absent");
   });
 
-  scenario("keeps an exclusive queue to its connection, and removes it with it", async (world) => {
+  it("keeps an exclusive queue to its connection, and removes it with it", async (world) => {
     const queue = world.name("mine");
     const { mq: owner } = await world.connect();
     const spec = { durable: false, exclusive: true };
@@ -307,13 +307,13 @@ export function declaring(scenario: Scenario): void {
     await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent");
   });
 
-  scenario("refuses an exclusive queue where one is that is not", async (world) => {
+  it("refuses an exclusive queue where one is that is not", async (world) => {
     const queue = await world.queue("q");
     const result = await world.declareQueue(queue, { exclusive: true });
     assert.match(reasonOf(result), /^RESOURCE_LOCKED - cannot obtain exclusive access to locked queue/);
   });
 
-  scenario("removes an auto-delete queue with its last consumer, and not before it had one", async (world) => {
+  it("removes an auto-delete queue with its last consumer, and not before it had one", async (world) => {
     const queue = world.name("q");
     await world.declareQueue(queue, { autoDelete: true });
     await world.fill(queue, "1");
@@ -324,7 +324,7 @@ export function declaring(scenario: Scenario): void {
     await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent");
   });
 
-  scenario("removes an auto-delete exchange with its last binding", async (world) => {
+  it("removes an auto-delete exchange with its last binding", async (world) => {
     const [exchange, queue] = [world.name("x"), await world.queue("q")];
     await world.declareExchange(exchange, { autoDelete: true });
     await world.bind(queue, exchange, { key: "k" });
@@ -332,7 +332,7 @@ export function declaring(scenario: Scenario): void {
     await world.until("the exchange to go", async () => await world.mq.checkExchange(exchange) === "absent");
   });
 
-  scenario("shows what one connection declares to every other", async (world) => {
+  it("shows what one connection declares to every other", async (world) => {
     const { mq } = await world.connect();
     const queue = await world.queue("q");
     assert.deepEqual(await world.publish(queue, { body: "1" }, mq), { outcome: "confirmed" });

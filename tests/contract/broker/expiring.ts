@@ -9,18 +9,18 @@ import { type Scenario, textOf, type World } from "./world.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 
 /** The cases about time to live. */
-export function expiring(scenario: Scenario): void {
+export function expiring(it: Scenario): void {
   for (const type of ["classic", "quorum"]) {
     const typed = { "x-queue-type": type };
 
-    scenario(`sends what outlives the time to live of a ${type} queue to its dead letters`, async (world) => {
+    it(`sends what outlives the time to live of a ${type} queue to its dead letters`, async (world) => {
       const { queue, dead } = await mortalQueue(world, { ...typed, "x-message-ttl": 100 });
       await world.fill(queue, "1", "2");
       assert.deepEqual(await world.bodies(dead, 2), ["1", "2"]);
       await world.depth(queue, 0);
     });
 
-    scenario(
+    it(
       `lets a message of a ${type} queue expire only at the head: a short life waits behind a long one`,
       async (world) => {
         const { queue, dead } = await mortalQueue(world, typed);
@@ -32,14 +32,14 @@ export function expiring(scenario: Scenario): void {
       },
     );
 
-    scenario(`takes the shorter of the two times to live on a ${type} queue`, async (world) => {
+    it(`takes the shorter of the two times to live on a ${type} queue`, async (world) => {
       const { queue, dead } = await mortalQueue(world, { ...typed, "x-message-ttl": 100 });
       await world.publish(queue, { body: "short", expirationMs: 50 });
       await world.publish(queue, { body: "long", expirationMs: 3_600_000 });
       assert.deepEqual(await world.bodies(dead, 2), ["short", "long"]);
     });
 
-    scenario(
+    it(
       `lets nothing of a ${type} queue expire in a consumer's hands, and everything that comes back too late`,
       async (world) => {
         const { queue, dead } = await mortalQueue(world, { ...typed, "x-message-ttl": 300 });
@@ -54,7 +54,7 @@ export function expiring(scenario: Scenario): void {
       },
     );
 
-    scenario(
+    it(
       `gives a message with no time to live at all to a consumer of a ${type} queue that is ready for it`,
       async (world) => {
         const { queue, dead } = await mortalQueue(world, { ...typed, "x-message-ttl": 0 });
@@ -68,7 +68,7 @@ export function expiring(scenario: Scenario): void {
     );
   }
 
-  scenario("drops what expires in a queue without a dead-letter exchange", async (world) => {
+  it("drops what expires in a queue without a dead-letter exchange", async (world) => {
     const queue = await world.queue("q");
     await world.publish(queue, { expirationMs: 50 });
     await world.publish(queue, { body: "stays" });
@@ -76,7 +76,7 @@ export function expiring(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 1), ["stays"]);
   });
 
-  scenario("takes the time to live off a message that has died of it, and keeps it in x-death", async (world) => {
+  it("takes the time to live off a message that has died of it, and keeps it in x-death", async (world) => {
     const { queue, dead } = await mortalQueue(world, {});
     await world.publish(queue, { body: "1", expirationMs: 50 });
     const message = await world.take(dead);

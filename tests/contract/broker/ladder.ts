@@ -15,8 +15,8 @@ import { type Scenario, textOf, type World } from "./world.ts";
 const RUNG_MS = 100;
 
 /** The cases about the library's own topology. */
-export function ladder(scenario: Scenario): void {
-  scenario(
+export function ladder(it: Scenario): void {
+  it(
     "brings a message home from a rung: the retry exchange has a binding for the queue [RET-01]",
     async (world) => {
       const { queue, rung } = await ladderedQueue(world);
@@ -30,7 +30,7 @@ export function ladder(scenario: Scenario): void {
     },
   );
 
-  scenario("takes a rung with exactly three arguments, and no other [RET-11]", async (world) => {
+  it("takes a rung with exactly three arguments, and no other [RET-11]", async (world) => {
     const { queue, rung } = await ladderedQueue(world);
     const literal = {
       "x-message-ttl": RUNG_MS,
@@ -44,7 +44,7 @@ export function ladder(scenario: Scenario): void {
     }
   });
 
-  scenario(
+  it(
     "takes a source queue for quorum and its dead letters for classic, and says so otherwise [TOP-06]",
     async (world) => {
       const queue = world.name("orders");
@@ -66,7 +66,7 @@ export function ladder(scenario: Scenario): void {
     },
   );
 
-  scenario("sends what overflows a queue with dead-lettering to its .dlq [TOP-01]", async (world) => {
+  it("sends what overflows a queue with dead-lettering to its .dlq [TOP-01]", async (world) => {
     const queue = world.name("orders");
     await world.apply(topology().queue(queue, { deadLetter: true, arguments: { "x-max-length": 1 } }).spec);
     await world.fill(queue, "1", "2");
@@ -74,7 +74,7 @@ export function ladder(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 1), ["2"]);
   });
 
-  scenario(
+  it(
     "carries a message through ten rungs, twice through the same ones, when its history is left behind [SC-14]",
     async (world) => {
       const { queue, rung } = await ladderedQueue(world);
@@ -89,7 +89,7 @@ export function ladder(scenario: Scenario): void {
   );
 
   for (const reason of ["expired", "maxlen", "delivery_limit"] as const) {
-    scenario(
+    it(
       `loses a message on its way home from a rung when it carries that it was ${reason} there before [BRK-01]`,
       async (world) => {
         const { queue, rung } = await ladderedQueue(world);
@@ -103,7 +103,7 @@ export function ladder(scenario: Scenario): void {
     );
   }
 
-  scenario("loses a message on a rung whose x-death no broker can have written [BRK-05]", async (world) => {
+  it("loses a message on a rung whose x-death no broker can have written [BRK-05]", async (world) => {
     const { queue, rung } = await ladderedQueue(world);
     for (const malformed of [["text"], [{ count: "many", reason: "expired", queue: rung }]]) {
       // A persistent one would come back with its queue, and bring it down again until the broker gives the queue up.

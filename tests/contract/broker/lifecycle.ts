@@ -9,15 +9,15 @@ import { ConnectionError } from "../../../src/errors.ts";
 import type { Scenario } from "./world.ts";
 
 /** The cases about connections. */
-export function lifecycle(scenario: Scenario): void {
-  scenario("says what it is connected to", async ({ mq }) => {
+export function lifecycle(it: Scenario): void {
+  it("says what it is connected to", async ({ mq }) => {
     assert.match(mq.transport, /^[a-z]+$/);
     assert.notEqual(mq.hostName, "");
     assert.equal(mq.state.status, "open");
     assert.equal(mq.state.blockedReason, undefined);
   });
 
-  scenario("closes once, however often it is asked to", async (world) => {
+  it("closes once, however often it is asked to", async (world) => {
     const { mq, events } = await world.connect();
     await Promise.all([mq.close(), mq.close()]);
     await mq.close();
@@ -25,7 +25,7 @@ export function lifecycle(scenario: Scenario): void {
     assert.deepEqual(events, []);
   });
 
-  scenario("rejects every question once it is closed", async (world) => {
+  it("rejects every question once it is closed", async (world) => {
     const queue = await world.queue("q");
     const { mq } = await world.connect();
     await mq.close();
@@ -46,7 +46,7 @@ export function lifecycle(scenario: Scenario): void {
     }
   });
 
-  scenario("does not open when its signal has aborted", async ({ under }) => {
+  it("does not open when its signal has aborted", async ({ under }) => {
     const signal = AbortSignal.abort(new Error("Not any more"));
     await assert.rejects(
       under.broker.open({ name: "acemq-contract", clock: under.clock, onEvent: () => {}, signal }),

@@ -8,11 +8,11 @@ import assert from "node:assert/strict";
 import { type Scenario, textOf } from "./world.ts";
 
 /** The cases about length limits. */
-export function overflowing(scenario: Scenario): void {
+export function overflowing(it: Scenario): void {
   for (const type of ["classic", "quorum"]) {
     const typed = { "x-queue-type": type };
 
-    scenario(`drops the oldest message of a ${type} queue that is longer than its maximum`, async (world) => {
+    it(`drops the oldest message of a ${type} queue that is longer than its maximum`, async (world) => {
       const dead = await world.queue("dead");
       const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
       const queue = await world.queue("q", { ...args, "x-max-length": 2 });
@@ -21,7 +21,7 @@ export function overflowing(scenario: Scenario): void {
       assert.deepEqual(await world.bodies(queue, 2), ["3", "4"]);
     });
 
-    scenario(`drops the oldest messages of a ${type} queue that has more bytes than its maximum`, async (world) => {
+    it(`drops the oldest messages of a ${type} queue that has more bytes than its maximum`, async (world) => {
       const dead = await world.queue("dead");
       const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
       const queue = await world.queue("q", { ...args, "x-max-length-bytes": 1_000 });
@@ -30,7 +30,7 @@ export function overflowing(scenario: Scenario): void {
       await world.depth(queue, 2);
     });
 
-    scenario(`counts only what waits against the length of a ${type} queue`, async (world) => {
+    it(`counts only what waits against the length of a ${type} queue`, async (world) => {
       const dead = await world.queue("dead");
       const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
       const queue = await world.queue("q", { ...args, "x-max-length": 1 });
@@ -43,7 +43,7 @@ export function overflowing(scenario: Scenario): void {
       assert.deepEqual(await world.bodies(queue, 1), [kept]);
     });
 
-    scenario(`hands a message to a waiting consumer of a ${type} queue with room for none`, async (world) => {
+    it(`hands a message to a waiting consumer of a ${type} queue with room for none`, async (world) => {
       const queue = await world.queue("q", { ...typed, "x-max-length": 0 });
       const { bodies } = await world.read(queue);
       await world.fill(queue, "1");
@@ -51,7 +51,7 @@ export function overflowing(scenario: Scenario): void {
     });
   }
 
-  scenario("refuses and dead-letters at once when told to do both", async (world) => {
+  it("refuses and dead-letters at once when told to do both", async (world) => {
     const dead = await world.queue("dead");
     const queue = await world.queue("q", {
       "x-dead-letter-exchange": "",

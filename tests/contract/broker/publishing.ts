@@ -13,14 +13,14 @@ import { outbound, type Scenario, type World } from "./world.ts";
 const PER_LANE = 250;
 
 /** The cases about publishing. */
-export function publishing(scenario: Scenario): void {
-  scenario("confirms a message that a queue has taken", async (world) => {
+export function publishing(it: Scenario): void {
+  it("confirms a message that a queue has taken", async (world) => {
     const queue = await world.queue("q");
     assert.deepEqual(await world.publish(queue, { body: "one" }), { outcome: "confirmed" });
     assert.deepEqual(await world.bodies(queue, 1), ["one"]);
   });
 
-  scenario(
+  it(
     "returns a mandatory message that no queue is bound for, and says so in the broker's words",
     async (world) => {
       const exchange = await world.exchange("x", "direct");
@@ -29,7 +29,7 @@ export function publishing(scenario: Scenario): void {
     },
   );
 
-  scenario("gives a message that has no usable id one of its own, so that a return finds it", async (world) => {
+  it("gives a message that has no usable id one of its own, so that a return finds it", async (world) => {
     const queue = await world.queue("q");
     for (const messageId of [undefined, "", "é".repeat(128)]) {
       assert.equal((await world.publish(world.name("none"), { messageId })).outcome, "unroutable");
@@ -40,11 +40,11 @@ export function publishing(scenario: Scenario): void {
     }
   });
 
-  scenario("confirms a message that is not mandatory and reaches no queue", async (world) => {
+  it("confirms a message that is not mandatory and reaches no queue", async (world) => {
     assert.deepEqual(await world.publish(world.name("none"), { mandatory: false }), { outcome: "confirmed" });
   });
 
-  scenario(
+  it(
     "tells each of 1,000 messages in flight its own fate: every other one is returned [CN-18] [PUB-05]",
     async (world) => {
       const queue = await world.queue("q");
@@ -54,13 +54,13 @@ export function publishing(scenario: Scenario): void {
     },
   );
 
-  scenario("confirms 500 messages handed over at once [PUB-15]", async (world) => {
+  it("confirms 500 messages handed over at once [PUB-15]", async (world) => {
     const queue = await world.queue("q");
     const receipts = await flood(world, 500, () => queue);
     assert.ok(receipts.every(({ outcome }) => outcome === "confirmed"));
   });
 
-  scenario("keeps the messages of one lane in order", async (world) => {
+  it("keeps the messages of one lane in order", async (world) => {
     const queue = await world.queue("q");
     const sent = Array.from({ length: 200 }, (_, index) => String(index));
     await Promise.all(sent.map((body) => world.publish(queue, { body })));
@@ -69,7 +69,7 @@ export function publishing(scenario: Scenario): void {
     assert.deepEqual(bodies(), sent);
   });
 
-  scenario("says nacked when a full classic queue refuses a message [PUB-03]", async (world) => {
+  it("says nacked when a full classic queue refuses a message [PUB-03]", async (world) => {
     const queue = await world.queue("q", { "x-max-length": 1, "x-overflow": "reject-publish" });
     await world.fill(queue, "one");
     assert.equal((await world.publish(queue, { body: "two" })).outcome, "nacked");
@@ -77,7 +77,7 @@ export function publishing(scenario: Scenario): void {
     assert.equal((await world.publish(queue, { body: "three" })).outcome, "confirmed");
   });
 
-  scenario(
+  it(
     "says nacked when a quorum queue is beyond its length, one message later than a classic one",
     async (world) => {
       const args = { "x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish" };
@@ -88,7 +88,7 @@ export function publishing(scenario: Scenario): void {
     },
   );
 
-  scenario("says nacked when one of two queues refuses, although the other has taken the message", async (world) => {
+  it("says nacked when one of two queues refuses, although the other has taken the message", async (world) => {
     const exchange = await world.exchange("x", "fanout");
     const full = await world.queue("full", { "x-max-length": 0, "x-overflow": "reject-publish" });
     const other = await world.queue("other");
@@ -98,7 +98,7 @@ export function publishing(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(other, 1), ["one"]);
   });
 
-  scenario("refuses a message to an exchange that does not exist, and goes on", async (world) => {
+  it("refuses a message to an exchange that does not exist, and goes on", async (world) => {
     const queue = await world.queue("q");
     const exchange = world.name("none");
     const receipt = await world.publish("key", { exchange });
@@ -108,7 +108,7 @@ export function publishing(scenario: Scenario): void {
     await world.fill(queue, "still here");
   });
 
-  scenario(
+  it(
     "refuses a number that is not finite before it is written, and nothing else with it [BRK-04]",
     async (world) => {
       const queue = await world.queue("q");
@@ -133,7 +133,7 @@ export function publishing(scenario: Scenario): void {
     },
   );
 
-  scenario(
+  it(
     "refuses an integer of more than 64 bits, half a character and a name of more than 255 bytes",
     async (world) => {
       const queue = await world.queue("q");
@@ -155,7 +155,7 @@ export function publishing(scenario: Scenario): void {
     },
   );
 
-  scenario("refuses headers that do not fit a frame, and goes on", async (world) => {
+  it("refuses headers that do not fit a frame, and goes on", async (world) => {
     const queue = await world.queue("q");
     const { maxHeaderBytes } = world.mq.limits;
     if (maxHeaderBytes === undefined) return;
@@ -166,7 +166,7 @@ export function publishing(scenario: Scenario): void {
     assert.deepEqual((await world.take(queue)).headers, headers);
   });
 
-  scenario("says only published when no confirm was asked for, whatever became of the message", async (world) => {
+  it("says only published when no confirm was asked for, whatever became of the message", async (world) => {
     const queue = await world.queue("q");
     const send = (key: string): Promise<PublishReceipt> => world.mq.publish(outbound(key), { lane: 1, confirm: false });
     assert.deepEqual(await send(queue), { outcome: "published" });
@@ -174,7 +174,7 @@ export function publishing(scenario: Scenario): void {
     await world.depth(queue, 1);
   });
 
-  scenario("is paused when the connection is closed: not a byte was written", async (world) => {
+  it("is paused when the connection is closed: not a byte was written", async (world) => {
     const queue = await world.queue("q");
     const { mq } = await world.connect();
     await mq.close();

@@ -43,15 +43,15 @@ const HEADERS:
   ];
 
 /** The cases about routing. */
-export function routing(scenario: Scenario): void {
-  scenario("takes a key of the default exchange for the name of a queue", async (world) => {
+export function routing(it: Scenario): void {
+  it("takes a key of the default exchange for the name of a queue", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "one");
     const { exchange, routingKey } = await world.take(queue);
     assert.deepEqual([exchange, routingKey], ["", queue]);
   });
 
-  scenario("matches a key exactly on a direct exchange", async (world) => {
+  it("matches a key exactly on a direct exchange", async (world) => {
     const { exchange, queue } = await boundQueue(world, "direct", { key: "a.*" });
     assert.equal((await world.publish("a.*", { exchange, body: "exact" })).outcome, "confirmed");
     for (const key of ["a.b", "a", "", "A.*"]) {
@@ -61,7 +61,7 @@ export function routing(scenario: Scenario): void {
     assert.deepEqual([message.exchange, message.routingKey, textOf(message)], [exchange, "a.*", "exact"]);
   });
 
-  scenario("sends every message of a fanout exchange to every queue, whatever the key", async (world) => {
+  it("sends every message of a fanout exchange to every queue, whatever the key", async (world) => {
     const { exchange, queue } = await boundQueue(world, "fanout", { key: "ignored" });
     const other = await world.queue("other");
     await world.bind(other, exchange);
@@ -70,7 +70,7 @@ export function routing(scenario: Scenario): void {
   });
 
   for (const [pattern, matches, misses] of TOPICS) {
-    scenario(`matches the topic pattern "${pattern}"`, async (world) => {
+    it(`matches the topic pattern "${pattern}"`, async (world) => {
       const { exchange } = await boundQueue(world, "topic", { key: pattern });
       for (const key of matches) assert.equal((await world.publish(key, { exchange })).outcome, "confirmed", key);
       for (const key of misses) assert.equal((await world.publish(key, { exchange })).outcome, "unroutable", key);
@@ -78,14 +78,14 @@ export function routing(scenario: Scenario): void {
   }
 
   for (const [args, matches, misses] of HEADERS) {
-    scenario(`matches the headers binding ${JSON.stringify(args)}`, async (world) => {
+    it(`matches the headers binding ${JSON.stringify(args)}`, async (world) => {
       const { exchange } = await boundQueue(world, "headers", { args });
       for (const headers of matches) assert.equal(await fate(world, exchange, headers), "confirmed", names(headers));
       for (const headers of misses) assert.equal(await fate(world, exchange, headers), "unroutable", names(headers));
     });
   }
 
-  scenario("puts a message into a queue once, however many of its bindings match", async (world) => {
+  it("puts a message into a queue once, however many of its bindings match", async (world) => {
     const { exchange, queue } = await boundQueue(world, "topic", { key: "a.*" });
     await world.bind(queue, exchange, { key: "#" });
     await world.bind(queue, exchange, { key: "a.*" });
@@ -93,7 +93,7 @@ export function routing(scenario: Scenario): void {
     await world.depth(queue, 1);
   });
 
-  scenario("sends what an exchange has no queue for to its alternate exchange", async (world) => {
+  it("sends what an exchange has no queue for to its alternate exchange", async (world) => {
     const { exchange: alternate, queue } = await boundQueue(world, "fanout", {});
     const exchange = await world.exchange("first", "direct", { "alternate-exchange": alternate });
     assert.deepEqual(await world.publish("nobody", { exchange, body: "one" }), { outcome: "confirmed" });
@@ -101,7 +101,7 @@ export function routing(scenario: Scenario): void {
     assert.deepEqual([message.exchange, message.routingKey, textOf(message)], [exchange, "nobody", "one"]);
   });
 
-  scenario(
+  it(
     "returns what no alternate exchange has a queue for either, though they name each other or do not exist",
     async (world) => {
       const other = world.name("other");
@@ -112,7 +112,7 @@ export function routing(scenario: Scenario): void {
     },
   );
 
-  scenario("has the exchanges every broker has", async (world) => {
+  it("has the exchanges every broker has", async (world) => {
     const queue = await world.queue("q");
     for (const [exchange, key] of [["amq.direct", queue], ["amq.topic", `${queue}.#`], ["amq.fanout", ""]] as const) {
       await world.bind(queue, exchange, { key });
@@ -129,7 +129,7 @@ export function routing(scenario: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 5), all);
   });
 
-  scenario("copies a message to the keys in CC and BCC, and hides BCC", async (world) => {
+  it("copies a message to the keys in CC and BCC, and hides BCC", async (world) => {
     const [queue, copied, hidden] = [await world.queue("q"), await world.queue("cc"), await world.queue("bcc")];
     await world.publish(queue, { body: "one", headers: { CC: [copied, 5], BCC: [hidden], other: 1 } });
     for (const name of [queue, copied, hidden]) {
@@ -138,7 +138,7 @@ export function routing(scenario: Scenario): void {
     }
   });
 
-  scenario("refuses a CC that is no list", async (world) => {
+  it("refuses a CC that is no list", async (world) => {
     const queue = await world.queue("q");
     const receipt = await world.publish(queue, { headers: { CC: "text" } });
     assert.ok(receipt.outcome === "refused" && receipt.written);
@@ -146,7 +146,7 @@ export function routing(scenario: Scenario): void {
     await world.fill(queue, "still here");
   });
 
-  scenario("forgets the bindings of a queue and of an exchange that are deleted", async (world) => {
+  it("forgets the bindings of a queue and of an exchange that are deleted", async (world) => {
     const { exchange, queue } = await boundQueue(world, "direct", { key: "k" });
     await world.mq.deleteQueue(queue);
     assert.equal((await world.publish("k", { exchange })).outcome, "unroutable");

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import { type Scenario, textOf, type World } from "./world.ts";
 
 /** The cases about settling. */
-export function settling(scenario: Scenario): void {
-  scenario("forgets an acknowledged message", async (world) => {
+export function settling(it: Scenario): void {
+  it("forgets an acknowledged message", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
     const { mq } = await world.connect();
@@ -19,7 +19,7 @@ export function settling(scenario: Scenario): void {
     assert.equal(await world.mq.pull(queue), null);
   });
 
-  scenario("takes only the first settlement of a delivery", async (world) => {
+  it("takes only the first settlement of a delivery", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
     const delivery = await world.hold(queue);
@@ -31,7 +31,7 @@ export function settling(scenario: Scenario): void {
     assert.equal(world.mq.state.status, "open");
   });
 
-  scenario("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {
+  it("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2", "3", "4");
     const held = [await world.hold(queue), await world.hold(queue), await world.hold(queue)];
@@ -42,7 +42,7 @@ export function settling(scenario: Scenario): void {
     assert.deepEqual(await seen(world, queue, 3), ["1 again", "3 again", "4"]);
   });
 
-  scenario("puts a requeued message of a quorum queue without a delivery limit at the back", async (world) => {
+  it("puts a requeued message of a quorum queue without a delivery limit at the back", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1", "2", "3");
     (await world.hold(queue)).settle("requeue");
@@ -50,7 +50,7 @@ export function settling(scenario: Scenario): void {
     assert.deepEqual(await seen(world, queue, 3), ["2", "3", "1 again"]);
   });
 
-  scenario(
+  it(
     "puts a requeued message of a quorum queue with a delivery limit before what was never out",
     async (world) => {
       const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 5 });
@@ -64,7 +64,7 @@ export function settling(scenario: Scenario): void {
     },
   );
 
-  scenario("counts in x-delivery-count how often a message came back to a quorum queue", async (world) => {
+  it("counts in x-delivery-count how often a message came back to a quorum queue", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     const { deliveries, subscription } = await world.read(queue, { prefetch: 1 });
@@ -78,13 +78,13 @@ export function settling(scenario: Scenario): void {
     assert.equal((await world.take(queue)).headers["x-delivery-count"], 3);
   });
 
-  scenario("tells a first pull from a quorum queue that the message came back 0 times", async (world) => {
+  it("tells a first pull from a quorum queue that the message came back 0 times", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     assert.deepEqual((await world.take(queue)).headers, { "x-delivery-count": 0 });
   });
 
-  scenario(
+  it(
     "has no x-delivery-count on a classic queue, and hands on one that was sent along as if it were true",
     async (world) => {
       const queue = await world.queue("q");
@@ -96,7 +96,7 @@ export function settling(scenario: Scenario): void {
     },
   );
 
-  scenario("drops a discarded message of a queue without a dead-letter exchange", async (world) => {
+  it("drops a discarded message of a queue without a dead-letter exchange", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2");
     (await world.hold(queue)).settle("discard");
@@ -105,7 +105,7 @@ export function settling(scenario: Scenario): void {
   });
 
   for (const as of ["ack", "requeue", "discard"] as const) {
-    scenario(`does nothing to "${as}" a pulled message whose queue is gone`, async (world) => {
+    it(`does nothing to "${as}" a pulled message whose queue is gone`, async (world) => {
       const dead = await world.queue("dead");
       const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
       const queue = await world.queue("q", args);
@@ -121,7 +121,7 @@ export function settling(scenario: Scenario): void {
     });
   }
 
-  scenario("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
+  it("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 2 });
     await world.fill(queue, "1");
     const { deliveries } = await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });

@@ -53,8 +53,8 @@ const VALUES: readonly (readonly [kind: string, sent: WireValue, received?: Wire
 ];
 
 /** The cases about what survives. */
-export function wireValues(scenario: Scenario): void {
-  scenario("carries every kind of header value", async (world) => {
+export function wireValues(it: Scenario): void {
+  it("carries every kind of header value", async (world) => {
     const queue = await world.queue("q");
     const sent = Object.fromEntries(VALUES.map(([kind, value]) => [kind, value]));
     const expected = Object.fromEntries(VALUES.map(([kind, value, received]) => [kind, received ?? value]));
@@ -64,7 +64,7 @@ export function wireValues(scenario: Scenario): void {
     assert.deepEqual(Object.keys(headers).toSorted(), Object.keys(expected).toSorted());
   });
 
-  scenario("carries what it has carried before, unchanged", async (world) => {
+  it("carries what it has carried before, unchanged", async (world) => {
     const queue = await world.queue("q");
     await world.publish(queue, { headers: Object.fromEntries(VALUES.map(([kind, value]) => [kind, value])) });
     const first = (await world.take(queue)).headers;
@@ -72,7 +72,7 @@ export function wireValues(scenario: Scenario): void {
     assert.deepEqual((await world.take(queue)).headers, first);
   });
 
-  scenario("carries a header of any name", async (world) => {
+  it("carries a header of any name", async (world) => {
     const queue = await world.queue("q");
     const headers: WireTable = JSON.parse('{"__proto__":"own","constructor":1,"":2,"Grüße 🐰":3}');
     await world.publish(queue, { headers: { ...headers, ["n".repeat(255)]: 4 } });
@@ -82,7 +82,7 @@ export function wireValues(scenario: Scenario): void {
     assert.equal(received["Grüße 🐰"], 3);
   });
 
-  scenario("carries the properties, and the absence of those that were not sent", async (world) => {
+  it("carries the properties, and the absence of those that were not sent", async (world) => {
     const queue = await world.queue("q");
     await world.publish(queue, {
       contentType: "application/json",
@@ -105,7 +105,7 @@ export function wireValues(scenario: Scenario): void {
     assert.equal(bare.deliveryMode, 2);
   });
 
-  scenario("carries an empty body, and one of several frames", async (world) => {
+  it("carries an empty body, and one of several frames", async (world) => {
     const queue = await world.queue("q");
     const large = Uint8Array.from({ length: 1_000_003 }, (_, index) => index % 251);
     await world.publish(queue, { body: new Uint8Array() });
@@ -116,7 +116,7 @@ export function wireValues(scenario: Scenario): void {
     assert.ok(body.every((byte, index) => byte === index % 251));
   });
 
-  scenario("gives every receiver bytes of its own", async (world) => {
+  it("gives every receiver bytes of its own", async (world) => {
     const exchange = await world.exchange("x", "fanout");
     const [one, two] = [await world.queue("one"), await world.queue("two")];
     await world.bind(one, exchange);
