@@ -32,8 +32,8 @@ export interface ConsumerState {
   readonly waiting: number;
 }
 
-/** Handlers get this long to notice that their signal has aborted (contract core 3.8). */
-const LAST_WORD_MS = 500;
+/** Beyond the budget: handlers get this long to notice that their signal has aborted. */
+const LAST_WORD_MS = 100;
 
 /** A broker that does not answer the goodbye is left without one. */
 const GOODBYE_MS = 5_000;

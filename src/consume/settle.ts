@@ -30,11 +30,8 @@ export interface SettleContext {
 /** `kept`: the message is still on its queue, and nothing about it was counted. */
 export type Settled = "settled" | "kept";
 
-/** Before a message that could not be moved goes back: what kept it from moving rarely ends at once. */
-const PAUSE_BEFORE_REQUEUE_MS = 1_000;
-
-/** A set-aside outlives the handler's signal, but not for ever (contract core 3.5). */
-const SET_ASIDE_BOUND_MS = 30_000;
+/** Before a message that could not be moved goes back, or is tried again: what kept it from moving rarely ends at once. */
+const PAUSE_MS = 1_000;
 
 /** Carries a settlement out. Never rejects. */
 export async function settle(settlement: Settlement, item: InHand, context: SettleContext): Promise<Settled> {
@@ -78,32 +75,29 @@ async function moveAside(settlement: SetAside, item: InHand, context: SettleCont
   const queue = settlement.target === "dlq" ? deadLetterQueueName(context.queue) : parkedQueueName(context.queue);
   const { maxHeaderBytes } = context;
   const copy = setAsideCopy(item.received, item.envelope, { queue, reason: settlement.reason, maxHeaderBytes });
-  const answer = await publishPatiently(copy, item, context, SET_ASIDE_BOUND_MS);
+  const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
     context.meter.setAside(item.envelope, settlement, queue);
     return acknowledge(item);
   }
   if (answer === undefined) return "kept";
   context.meter.setAsideFailed(item.envelope, queue, answer.reason);
-  await waited(PAUSE_BEFORE_REQUEUE_MS, item, context);
+  await waited(PAUSE_MS, item, context);
   return requeue(item);
 }
 
 /**
- * Publishes a copy, waiting out a broker that has blocked the connection: the message stays in hand meanwhile. Undefined when the
- * delivery is no longer ours, so that nothing may be published for it.
+ * Publishes a copy, waiting out a broker that is away or has blocked the connection: the message stays in hand meanwhile, since
+ * sent back it would only come again. Undefined when the delivery is no longer ours, so that nothing may be published for it.
  */
 async function publishPatiently(
   copy: Outbound,
   item: InHand,
   context: SettleContext,
-  boundMs: number = Infinity,
 ): Promise<OnBehalfAnswer | undefined> {
-  const end = context.clock.elapsed() + boundMs;
   while (item.isLive) {
     const answer = await publishOnBehalf(context.gate, copy);
-    if (answer.status !== "paused" || context.clock.elapsed() >= end) return answer;
-    if (!await waited(PAUSE_BEFORE_REQUEUE_MS, item, context)) return answer;
+    if (answer.status !== "paused" || !await waited(PAUSE_MS, item, context)) return answer;
   }
   return undefined;
 }
@@ -112,7 +106,7 @@ async function publishPatiently(
 async function keep(item: InHand, answer: OnBehalfAnswer | undefined, context: SettleContext): Promise<Settled> {
   if (answer === undefined || answer.status === "routed") return "kept";
   context.meter.republishFailed(item.envelope, answer.reason);
-  await waited(PAUSE_BEFORE_REQUEUE_MS, item, context);
+  await waited(PAUSE_MS, item, context);
   return requeue(item);
 }
 

@@ -28,6 +28,8 @@ export class Faults {
   onPublish:
     | ((outbound: Outbound, options: PublishOptions) => PublishReceipt | Promise<PublishReceipt> | undefined)
     | undefined;
+  /** Publishes are handed to the broker behind only when this has resolved. */
+  holdPublishes: Promise<void> | undefined;
   /** Answers a settlement instead of the broker behind; `undefined` lets it through. */
   onSettle: ((as: SettleAs, delivery: BrokerDelivery) => "sent" | "stale" | undefined) | undefined;
   /** Answers a declaration instead of the broker behind; `undefined` lets it through. */
@@ -120,7 +122,8 @@ class FaultyConnection implements BrokerConnection {
 
   publish(outbound: Outbound, options: PublishOptions): Promise<PublishReceipt> {
     this.#faults.published.push(outbound);
-    const answer = this.#faults.onPublish?.(outbound, options) ?? this.#inner.publish(outbound, options);
+    const pass = (): Promise<PublishReceipt> => this.#inner.publish(outbound, options);
+    const answer = this.#faults.onPublish?.(outbound, options) ?? this.#faults.holdPublishes?.then(pass) ?? pass();
     return new Promise((resolve) => {
       this.#unanswered.add(resolve);
       void Promise.resolve(answer).then((receipt) => {

@@ -28,7 +28,8 @@ export class MemoryWorld {
   readonly broker: MemoryBroker = memoryBroker({ clock: this.clock });
   readonly faults: Faults = new Faults();
   readonly sink: RecordingSink = new RecordingSink();
-  readonly #connections: Connection[] = [];
+  /** Every connection, in the order they were opened. */
+  readonly connections: Connection[] = [];
 
   /** Another connection to the same broker, with the same faults and telemetry. Jitter is off: the middle is always drawn. */
   async connect(options: ConnectOptions = {}): Promise<Connection> {
@@ -37,7 +38,7 @@ export class MemoryWorld {
       random: () => 0.5,
       ...options,
     });
-    this.#connections.push(mq);
+    this.connections.push(mq);
     return mq;
   }
 
@@ -90,7 +91,7 @@ export class MemoryWorld {
 
   /** Closes every connection, giving handlers that still run their whole budget. */
   async close(): Promise<void> {
-    const closing = Promise.all(this.#connections.map((mq) => mq.close()));
+    const closing = Promise.all(this.connections.map((mq) => mq.close()));
     await this.clock.advance(60_000);
     await closing;
   }
