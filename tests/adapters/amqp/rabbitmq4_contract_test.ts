@@ -1,0 +1,194 @@
+/** RabbitMQ 4 keeps the broker contract, and where it answers otherwise than RabbitMQ 3, this is how. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { amqpBroker } from "../../../adapters/amqp/mod.ts";
+import { systemClock } from "../../../src/clock.ts";
+import type { ReceivedMessage } from "../../../src/message/received.ts";
+import { WireDouble, WireUnsigned, type WireValue } from "../../../src/message/wire_value.ts";
+import { rungName } from "../../../src/naming/queue_names.ts";
+import { rungs } from "../../../src/topology/standard.ts";
+import { type BrokerUnderTest, World } from "../../contract/broker/world.ts";
+import { brokerContract } from "../../contract/mod.ts";
+import { missing, RABBITMQ4_URL } from "../../support/services.ts";
+
+const skip = await missing("rabbitmq4");
+const RUNG_MS = 100;
+
+/** A case of the contract, what RabbitMQ 4 does in its place, and the proof. */
+type Difference = readonly [
+  titles: readonly string[],
+  instead: string,
+  body: (world: World) => Promise<void>,
+];
+
+const DIFFERENCES: readonly Difference[] = [
+  [
+    ['matches the headers binding {"a":1}'],
+    "tells a double and a date from an integer in a headers binding",
+    async (world) => {
+      const [exchange, queue] = [await world.exchange("x", "headers"), await world.queue("q")];
+      await world.bind(queue, exchange, { args: { a: 1 } });
+      const fate = async (a: WireValue): Promise<string> =>
+        (await world.publish("", { exchange, headers: { a } })).outcome;
+      for (const same of [1, 1n]) assert.equal(await fate(same), "confirmed", String(same));
+      for (const other of [new WireDouble(1), new Date(1_000), "1", true]) {
+        assert.equal(await fate(other), "unroutable", String(other));
+      }
+    },
+  ],
+  [["carries every kind of header value"], "reads an unsigned integer as a signed one", async (world) => {
+    const queue = await world.queue("q");
+    await world.publish(queue, { headers: { large: new WireUnsigned(2n ** 64n - 1n), small: new WireUnsigned(5n) } });
+    assert.deepEqual((await world.take(queue)).headers, { large: -1, small: 5 });
+  }],
+  [
+    ["puts a requeued message of a quorum queue without a delivery limit at the back"],
+    "puts a requeued message of a quorum queue at the front: there is always a delivery limit",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum" });
+      await world.fill(queue, "1", "2", "3");
+      (await world.hold(queue)).settle("requeue");
+      await world.depth(queue, 3);
+      assert.deepEqual(await world.bodies(queue, 3), ["1", "2", "3"]);
+    },
+  ],
+  [
+    ["tells a first pull from a quorum queue that the message came back 0 times"],
+    "says nothing of x-delivery-count when a message is handed out for the first time, by push or by pull",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum" });
+      await world.fill(queue, "pulled", "pushed");
+      assert.deepEqual((await world.take(queue)).headers, {});
+      const { deliveries } = await world.read(queue);
+      await world.until("the message", () => deliveries.length === 1);
+      assert.deepEqual(deliveries.map(({ message }) => message.headers), [{}]);
+    },
+  ],
+  [
+    ["counts only what waits against the length of a quorum queue"],
+    "drops from a quorum queue that is too long what came back to it",
+    async (world) => {
+      const dead = await world.queue("dead");
+      const args = { "x-queue-type": "quorum", "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+      const queue = await world.queue("q", { ...args, "x-max-length": 1 });
+      await world.fill(queue, "1");
+      const held = await world.hold(queue);
+      await world.fill(queue, "2");
+      held.settle("requeue");
+      assert.deepEqual([await world.bodies(dead, 1), await world.bodies(queue, 1)], [["1"], ["2"]]);
+    },
+  ],
+  [
+    ["classic", "quorum"].map((type) =>
+      `writes on a message rejected from a ${type} queue where it died, why and when`
+    ),
+    "writes the last death beside the first one, and keeps the CC of a message",
+    async (world) => {
+      for (const type of ["classic", "quorum"]) {
+        const { queue, dead } = await deadLetteringQueue(world, type);
+        await world.publish(queue, { headers: { mine: 1, CC: ["nobody"] } });
+        (await world.hold(queue)).settle("discard");
+        const { "x-death": deaths, ...others } = (await world.take(dead)).headers;
+        assert.ok(Array.isArray(deaths) && deaths.length === 1);
+        assert.deepEqual(others, { mine: 1, CC: ["nobody"], ...deathHeaders(queue, "rejected") });
+      }
+    },
+  ],
+  [
+    [
+      "believes an x-death that a client sent: counts go on from it",
+      "puts a death of another cause before those a client sent",
+    ],
+    "does not believe an x-death that a client sent: its own begins at one",
+    async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, "classic");
+      for (
+        const sent of [{ count: 7, reason: "rejected", queue }, { count: 2, reason: "expired", queue: "elsewhere" }]
+      ) {
+        await world.publish(queue, { headers: { "x-death": [sent] } });
+        const held = await world.hold(queue);
+        assert.deepEqual(held.message.headers, { "x-death": [sent] });
+        held.settle("discard");
+        assert.deepEqual(deathsOn(await world.take(dead)), [[queue, "rejected", 1]]);
+      }
+    },
+  ],
+  [
+    ["tells what differs in a queue that is declared again with another type"],
+    "gives every queue a type, so that another one is a difference of values",
+    async (world) => {
+      const queue = await world.queue("q");
+      assert.deepEqual(await world.declareQueue(queue, { arguments: { "x-queue-type": "classic" } }), {
+        status: "declared",
+      });
+      assert.deepEqual(await world.declareQueue(queue, { arguments: { "x-queue-type": "quorum" } }), {
+        status: "differs",
+        reason: `PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue '${queue}' in vhost '/': ` +
+          "received 'quorum' but current is 'classic'",
+      });
+    },
+  ],
+  [
+    [
+      ...["expired", "maxlen", "delivery_limit"].map((reason) =>
+        `loses a message on its way home from a rung when it carries that it was ${reason} there before [BRK-01]`
+      ),
+      "loses a message on a rung whose x-death no broker can have written [BRK-05]",
+      "looks for a rejection among the deaths before the last one there, in the order it has written them",
+    ],
+    "brings a message home from a rung whatever x-death a client sent along",
+    async (world) => {
+      const queue = await world.queue("orders");
+      await world.apply(rungs(queue, [RUNG_MS]));
+      const rung = rungName(queue, RUNG_MS);
+      const there = ["expired", "maxlen", "delivery_limit"].map((reason) => ({ count: 1, reason, queue }));
+      const known = [...there.map((death) => [death]), [{ count: 1, reason: "rejected", queue: "other" }, ...there]];
+      for (const sent of [...known, ["text"], [{ count: "many", reason: "expired", queue: rung }]]) {
+        await world.publish(rung, { headers: { "x-death": sent } });
+        assert.deepEqual(deathsOn(await world.take(queue)), [[rung, "expired", 1]]);
+      }
+    },
+  ],
+];
+
+brokerContract("RabbitMQ 4", open, { skip, except: DIFFERENCES.flatMap(([titles]) => titles) });
+
+describe("RabbitMQ 4, where it differs from RabbitMQ 3", () => {
+  for (const [, instead, body] of DIFFERENCES) {
+    it(instead, { skip }, async () => {
+      const world = new World(await open());
+      try {
+        await world.start();
+        await body(world);
+      } finally {
+        await world.end();
+      }
+    });
+  }
+});
+
+async function open(): Promise<BrokerUnderTest> {
+  const clock = systemClock();
+  return { broker: amqpBroker(RABBITMQ4_URL), clock, pass: (ms) => clock.delay(ms) };
+}
+
+async function deadLetteringQueue(world: World, type: string): Promise<{ queue: string; dead: string }> {
+  const dead = await world.queue(`${type}.dead`);
+  const args = { "x-queue-type": type, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+  return { queue: await world.queue(type, args), dead };
+}
+
+function deathHeaders(queue: string, reason: string): Record<string, string> {
+  const entries = ["first", "last"].flatMap((which) => [
+    [`x-${which}-death-queue`, queue],
+    [`x-${which}-death-reason`, reason],
+    [`x-${which}-death-exchange`, ""],
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function deathsOn({ headers }: ReceivedMessage): readonly WireValue[][] {
+  const deaths = headers["x-death"];
+  assert.ok(Array.isArray(deaths));
+  return deaths.map(({ queue, reason, count }) => [queue, reason, count]);
+}
