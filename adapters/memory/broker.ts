@@ -5,15 +5,15 @@
  */
 
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { TopologyError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { ReceivedMessage } from "../../src/message/received.ts";
 import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/ports/broker.ts";
 import { type ConnectionHost, MemoryConnection } from "./connection.ts";
 import type { MessageLimits } from "./publish_side.ts";
-import { Refusal } from "./refusals.ts";
+import { portError } from "./questions.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type Routed, VirtualHost } from "./virtual_host.ts";
+import { UnwritableHeaderError } from "./wire_hop.ts";
 
 /** Options of {@linkcode memoryBroker}. */
 export interface MemoryBrokerOptions {
@@ -47,6 +47,7 @@ export interface MemoryBroker extends Broker {
    * Puts in a message that this library did not write, as another client would have published it.
    *
    * @throws {TopologyError} no such exchange
+   * @throws {TypeError} a header value no AMQP kind holds
    */
   put(message: RecordedMessage): Routed;
   /**
@@ -134,8 +135,8 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
     try {
       return this.virtualHost.publish(storedMessage(message));
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      throw new TopologyError("ACEMQ_TOPOLOGY_MISSING", `Cannot put in a message: ${error.message}`);
+      if (error instanceof UnwritableHeaderError) throw new TypeError(`Cannot put in a message: ${error.message}`);
+      throw portError(error, "put in a message");
     }
   }
 

@@ -87,6 +87,11 @@ export class Consumer extends Holder {
   }
 
   #tell(delivery: MemoryDelivery): void {
-    if (this.isOpen) this.#options.onDelivery(delivery);
+    if (!this.isOpen) return;
+    try {
+      this.#options.onDelivery(delivery);
+    } catch {
+      // As over the wire: the delivery stays unsettled, and is handed out again when the consumer ends.
+    }
   }
 }

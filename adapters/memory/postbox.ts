@@ -8,6 +8,7 @@ import { Deque } from "./deque.ts";
 
 /** Something to say. */
 export interface Letter {
+  /** Says it; never throws. */
   arrive(): void;
 }
 
@@ -18,20 +19,13 @@ export class Postbox {
 
   post(letter: Letter): void {
     this.#letters.push(letter);
-    if (!this.#isCarrying) this.#start();
-  }
-
-  #start(): void {
+    if (this.#isCarrying) return;
     this.#isCarrying = true;
     queueMicrotask(() => this.#carry());
   }
 
   #carry(): void {
-    try {
-      for (let letter = this.#letters.shift(); letter !== undefined; letter = this.#letters.shift()) letter.arrive();
-    } finally {
-      this.#isCarrying = false;
-      if (this.#letters.size > 0) this.#start();
-    }
+    for (let letter = this.#letters.shift(); letter !== undefined; letter = this.#letters.shift()) letter.arrive();
+    this.#isCarrying = false;
   }
 }

@@ -50,9 +50,7 @@ export class Questions {
     try {
       return answer();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const code = error.code === 404 ? "ACEMQ_TOPOLOGY_MISSING" : "ACEMQ_TOPOLOGY_REFUSED";
-      throw new TopologyError(code, `Cannot ${action}: ${error.message}`, { findings: [error.message] });
+      throw portError(error, action);
     }
   }
 
@@ -63,4 +61,11 @@ export class Questions {
     if (!this.#isOpen) throw closed;
     return new Promise((resolve, reject) => this.#inlet.send(resolve, () => reject(closed)));
   }
+}
+
+/** A refusal as the port knows it; any other error stays what it is. */
+export function portError(error: unknown, action: string): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const code = error.code === 404 ? "ACEMQ_TOPOLOGY_MISSING" : "ACEMQ_TOPOLOGY_REFUSED";
+  return new TopologyError(code, `Cannot ${action}: ${error.message}`, { findings: [error.message] });
 }

@@ -1,0 +1,313 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  memoryBroker,
+  type MemoryBrokerOptions,
+  type VirtualClock,
+  virtualClock,
+} from "../../../adapters/memory/mod.ts";
+import type { Clock } from "../../../src/clock.ts";
+import { TopologyError } from "../../../src/errors.ts";
+import type { Outbound } from "../../../src/message/outbound.ts";
+import type { Broker, BrokerConnection, BrokerDelivery } from "../../../src/ports/broker.ts";
+import type { DeclareArguments } from "../../../src/topology/specs.ts";
+import { rungs } from "../../../src/topology/standard.ts";
+
+const HOUR_MS = 3_600_000;
+
+describe("looking into a memory broker", () => {
+  it("shows what waits, head first, and takes nothing away", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "q", { "x-queue-type": "quorum" });
+    for (const body of ["1", "2", "3"]) await publish(mq, "q", body);
+    const held = await mq.pull("q");
+    for (let again = 0; again < 2; again++) {
+      const found = broker.inspect("q");
+      assert.deepEqual(found?.waiting.map(({ body }) => text(body)), ["2", "3"]);
+      assert.deepEqual([found?.unsettled, found?.consumers], [1, 0]);
+    }
+    held?.settle("requeue");
+    assert.deepEqual(
+      broker.inspect("q")?.waiting.map(({ redelivered, headers }) => [redelivered, headers["x-delivery-count"]]),
+      [[false, 0], [false, 0], [true, 1]],
+    );
+    assert.equal(broker.inspect("q")?.unsettled, 0);
+  });
+
+  it("names its queues in the order they were declared, and knows no other", async () => {
+    const { broker, mq } = await opened();
+    assert.deepEqual(broker.queues, []);
+    for (const name of ["b", "a"]) await declare(mq, name);
+    assert.deepEqual(broker.queues, ["b", "a"]);
+    assert.equal(broker.inspect("c"), undefined);
+  });
+
+  it("shows copies: what is done to them is done to nobody", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "q");
+    await publish(mq, "q", "1");
+    broker.inspect("q")?.waiting[0]?.body.fill(0);
+    assert.equal(text((await mq.pull("q"))?.message.body), "1");
+  });
+
+  it("counts a message as in hand as soon as a consumer has it coming", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "q");
+    const { deliveries } = await subscribe(mq, "q");
+    const published = publish(mq, "q", "1");
+    assert.deepEqual([broker.inspect("q")?.unsettled, deliveries.length], [1, 0]);
+    await published;
+    assert.deepEqual([broker.inspect("q")?.unsettled, deliveries.length], [1, 1]);
+  });
+});
+
+describe("putting a recorded message into a memory broker", () => {
+  it("takes raw properties, headers and bytes as they are, and routes them", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "q");
+    await declare(mq, "copy");
+    const headers = { "x-acemq-attempt": 3n, CC: ["copy"] };
+    const properties = { contentType: "text/plain", deliveryMode: 1, expiration: "60000" };
+    const body = new Uint8Array([0xff, 0x00]);
+    assert.equal(broker.put({ exchange: "", routingKey: "q", properties, headers, body }), "routed");
+    body.fill(7);
+    for (const queue of ["q", "copy"]) {
+      const message = (await mq.pull(queue))?.message;
+      assert.deepEqual(message?.headers, { "x-acemq-attempt": 3, CC: ["copy"] });
+      assert.deepEqual(message?.properties, properties);
+      assert.deepEqual(message?.body, new Uint8Array([0xff, 0x00]));
+      assert.equal(message?.routingKey, "q");
+    }
+  });
+
+  it("says when no queue takes it", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "full", { "x-max-length": 0, "x-overflow": "reject-publish" });
+    const body = new Uint8Array();
+    assert.equal(broker.put({ exchange: "", routingKey: "none", body }), "unroutable");
+    assert.equal(broker.put({ exchange: "", routingKey: "full", body }), "rejected");
+  });
+
+  it("refuses what no broker could have been sent", () => {
+    const broker = memoryBroker({ clock: virtualClock() });
+    const body = new Uint8Array();
+    const missing = (error: unknown): boolean =>
+      error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_MISSING";
+    assert.throws(() => broker.put({ exchange: "none", routingKey: "", body }), missing);
+    assert.throws(
+      () => broker.put({ exchange: "", routingKey: "q", headers: { n: NaN }, body }),
+      /^TypeError: Cannot put in a message: .*"n"/,
+    );
+    const refused = (error: unknown): boolean =>
+      error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_REFUSED";
+    assert.throws(() => broker.put({ exchange: "", routingKey: "q", headers: { CC: "text" }, body }), refused);
+  });
+});
+
+describe("time on a memory broker", () => {
+  it("brings a message home from rungs of 24 hours in all, each at its time", async () => {
+    const { clock, mq } = await opened();
+    await declare(mq, "orders");
+    const { exchanges, queues, bindings } = rungs("orders", [HOUR_MS, 2 * HOUR_MS, 21 * HOUR_MS]);
+    for (const spec of exchanges) await mq.declareExchange(spec);
+    for (const spec of queues) await mq.declareQueue(spec);
+    for (const spec of bindings) await mq.bindQueue(spec);
+    const ladder = queues.map(({ name }) => name);
+    const arrivals: number[] = [];
+    await subscribe(mq, "orders", (delivery) => {
+      arrivals.push(clock.elapsed() / HOUR_MS);
+      const rung = ladder.shift();
+      if (rung !== undefined) void publish(mq, rung, "again");
+      delivery.settle("ack");
+    });
+    await publish(mq, "orders", "first");
+    await clock.advance(24 * HOUR_MS);
+    assert.deepEqual(arrivals, [0, 1, 3, 24]);
+  });
+
+  it("has no timer while nobody is connected, and catches up when somebody is", async () => {
+    const clock = countingClock();
+    const broker = memoryBroker({ clock });
+    const first = await connect(broker, clock);
+    await declare(first, "dead");
+    await declare(first, "q", {
+      "x-message-ttl": 100,
+      "x-dead-letter-exchange": "",
+      "x-dead-letter-routing-key": "dead",
+    });
+    await publish(first, "q", "1");
+    assert.equal(clock.running(), 1);
+    await first.close();
+    assert.equal(clock.running(), 0);
+    await clock.advance(1_000);
+    const second = await connect(broker, clock);
+    assert.equal(text((await second.pull("dead"))?.message.body), "1");
+    await second.close();
+    assert.equal(clock.running(), 0);
+  });
+
+  it("needs one timer for a queue, however many messages wait in it", async () => {
+    const clock = countingClock();
+    const mq = await connect(memoryBroker({ clock }), clock);
+    await declare(mq, "q", { "x-message-ttl": 1_000 });
+    for (let count = 0; count < 100; count++) await publish(mq, "q", "1");
+    assert.equal(clock.running(), 1);
+    await mq.purgeQueue("q");
+    assert.equal(clock.running(), 0);
+  });
+
+  it("expires by the time that has passed, whatever the time of day is set to", async () => {
+    const behind = virtualClock();
+    const clock: Clock = { ...bound(behind), now: () => behind.now() - 10 * HOUR_MS * (behind.elapsed() > 50 ? 1 : 0) };
+    const broker = memoryBroker({ clock });
+    const mq = await connect(broker, clock);
+    await declare(mq, "q", { "x-message-ttl": 100 });
+    await publish(mq, "q", "1");
+    await behind.advance(99);
+    assert.equal(broker.inspect("q")?.waiting.length, 1);
+    await behind.advance(1);
+    assert.equal(broker.inspect("q")?.waiting.length, 0);
+  });
+});
+
+describe("the limits of a memory broker", () => {
+  it("are those of RabbitMQ 3.10 unless it is told otherwise", async () => {
+    const { mq } = await opened();
+    assert.deepEqual(mq.limits, { maxBodyBytes: 134_217_728, maxHeaderBytes: 131_064 });
+  });
+
+  it("keep what is too large from being written", async () => {
+    const { broker, mq } = await opened({ maxBodyBytes: 4, maxHeaderBytes: 200 });
+    await declare(mq, "q");
+    assert.equal((await publish(mq, "q", "1234")).outcome, "confirmed");
+    const tooLarge = [
+      await publish(mq, "q", "12345"),
+      await publish(mq, "q", "1", { headers: { h: "x".repeat(200) } }),
+    ];
+    for (const receipt of tooLarge) assert.ok(receipt.outcome === "refused" && !receipt.written);
+    assert.equal(broker.inspect("q")?.waiting.length, 1);
+  });
+
+  it("must be positive whole numbers", () => {
+    for (const limit of [0, -1, 1.5, NaN]) {
+      assert.throws(() => memoryBroker({ maxBodyBytes: limit }), RangeError);
+      assert.throws(() => memoryBroker({ maxHeaderBytes: limit }), RangeError);
+    }
+  });
+
+  for (
+    const args of [{ "x-queue-type": "stream" }, { "x-max-priority": 5 }, { "x-expires": 1 }, {
+      "x-single-active-consumer": true,
+    }]
+  ) {
+    it(`are said of what it does not have: ${JSON.stringify(args)}`, async () => {
+      const { broker, mq } = await opened();
+      const spec = { name: "q", durable: true, exclusive: false, autoDelete: false, arguments: args };
+      const result = await mq.declareQueue(spec);
+      assert.ok(result.status === "refused");
+      assert.match(result.reason, /^NOT_IMPLEMENTED - the memory broker has no /);
+      assert.deepEqual(broker.queues, []);
+    });
+  }
+});
+
+describe("connections to a memory broker", () => {
+  it("do not hear of the end of a block once they are closed", async () => {
+    const { broker, clock } = await opened();
+    const events: string[] = [];
+    const mq = await broker.open({ name: "test", clock, onEvent: ({ type }) => events.push(type) });
+    broker.block("low on memory");
+    void publish(mq, "q", "1");
+    await mq.close();
+    broker.unblock();
+    assert.deepEqual(events, ["blocked"]);
+    assert.equal(mq.state.blockedReason, undefined);
+  });
+
+  it("go on being served when a consumer throws: that message stays in its hands", async () => {
+    const { broker, clock, mq } = await opened();
+    await declare(mq, "q");
+    const seen: string[] = [];
+    await subscribe(mq, "q", ({ message }) => {
+      seen.push(text(message.body));
+      throw new Error("A consumer never does");
+    });
+    for (const body of ["1", "2"]) await publish(mq, "q", body);
+    await clock.advance(0);
+    assert.deepEqual(seen, ["1", "2"]);
+    assert.equal(broker.inspect("q")?.unsettled, 2);
+  });
+});
+
+async function opened(options: MemoryBrokerOptions = {}) {
+  const clock = virtualClock();
+  const broker = memoryBroker({ clock, ...options });
+  return { broker, clock, mq: await connect(broker, clock) };
+}
+
+function connect(broker: Broker, clock: Clock): Promise<BrokerConnection> {
+  return broker.open({ name: "test", clock, onEvent: () => {} });
+}
+
+async function declare(mq: BrokerConnection, name: string, args: DeclareArguments = {}): Promise<void> {
+  const spec = { name, durable: true, exclusive: false, autoDelete: false, arguments: args };
+  assert.deepEqual(await mq.declareQueue(spec), { status: "declared" });
+}
+
+function publish(mq: BrokerConnection, queue: string, body: string, parts: Partial<Outbound> = {}) {
+  const bytes = new TextEncoder().encode(body);
+  const outbound = {
+    exchange: "",
+    routingKey: queue,
+    headers: {},
+    persistent: true,
+    mandatory: true,
+    ...parts,
+    body: bytes,
+  };
+  return mq.publish(outbound, { lane: 1, confirm: true });
+}
+
+async function subscribe(mq: BrokerConnection, queue: string, each: (delivery: BrokerDelivery) => void = () => {}) {
+  const deliveries: BrokerDelivery[] = [];
+  const subscription = await mq.subscribe(queue, {
+    prefetch: 10,
+    consumerTag: "test",
+    onDelivery: (delivery) => {
+      deliveries.push(delivery);
+      each(delivery);
+    },
+    onLost: () => {},
+    onRecovered: () => {},
+  });
+  return { subscription, deliveries };
+}
+
+function text(body: Uint8Array | undefined): string {
+  return new TextDecoder().decode(body);
+}
+
+function bound(clock: VirtualClock): Clock {
+  return {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    delay: (ms, options) => clock.delay(ms, options),
+  };
+}
+
+/** A virtual clock that knows how many delays are running. */
+function countingClock(): VirtualClock & { running(): number } {
+  const clock = virtualClock();
+  let running = 0;
+  return {
+    ...bound(clock),
+    advance: (ms) => clock.advance(ms),
+    running: () => running,
+    delay: (ms, options) => {
+      running++;
+      // An aborted delay has let go of its timer when its signal fires.
+      options?.signal?.addEventListener("abort", () => running--);
+      return clock.delay(ms, options).then(() => void running--);
+    },
+  };
+}
