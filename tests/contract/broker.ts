@@ -56,7 +56,7 @@ const CASE_TIMEOUT_MS = 60_000;
  * Every case opens the broker anew, declares under names of its own, and removes them: a shared broker is left as it was found.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { brokerContract } from "@acemq/amqp/contracts";
  * import { memoryBroker, virtualClock } from "@acemq/amqp/memory";
  *

@@ -28,7 +28,9 @@ import type {
 
 /** A broker to be tested, and how time passes for it. */
 export interface BrokerUnderTest {
+  /** What is tested: the cases open their connections to it. */
   readonly broker: Broker;
+  /** What its connections are given for a clock. */
   readonly clock: Clock;
   /** Lets time pass: a virtual clock moves, a real one is waited for. */
   readonly pass: (ms: number) => Promise<void>;
