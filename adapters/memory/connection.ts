@@ -13,6 +13,7 @@ import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
 import { Questions } from "./questions.ts";
 import type { MemoryQueue } from "./queue.ts";
+import { notImplemented } from "./refusals.ts";
 import { MemorySubscription } from "./subscription.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
@@ -63,6 +64,7 @@ export class MemoryConnection implements port.BrokerConnection {
   subscribe(queue: string, options: port.SubscribeOptions): Promise<port.Subscription> {
     return this.#askAbout(queue, "consume from", () => {
       assertPrefetch(options.prefetch);
+      if ("x-priority" in (options.arguments ?? {})) throw notImplemented("the memory broker has no x-priority");
       const subscription: MemorySubscription = new MemorySubscription(this.#broker, {
         queue,
         user: this,

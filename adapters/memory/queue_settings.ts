@@ -47,7 +47,7 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
     ttlMs: read.wholeNumber("x-message-ttl"),
     maxLength: read.wholeNumber("x-max-length"),
     maxLengthBytes: read.wholeNumber("x-max-length-bytes"),
-    overflow: read.overflow(),
+    overflow: read.overflow(isQuorum),
     deadLetterExchange,
     deadLetterRoutingKey,
     deliveryLimit: read.wholeNumber("x-delivery-limit"),
@@ -73,6 +73,9 @@ class ArgumentReader {
     for (const argument of NOT_HERE) {
       if (this.has(argument)) throw notImplemented(`the memory broker has no ${argument}`);
     }
+    if (this.#value("x-dead-letter-strategy") === "at-least-once") {
+      throw notImplemented("the memory broker has no dead-lettering that waits until somebody takes what died");
+    }
   }
 
   has(argument: string): boolean {
@@ -87,10 +90,12 @@ class ArgumentReader {
     throw this.invalid("x-queue-type", `"unsupported queue type '${value}'"`);
   }
 
-  overflow(): Overflow {
+  /** A quorum queue knows only two ways, and takes the third for the first. */
+  overflow(isQuorum: boolean): Overflow {
     const value = this.#value("x-overflow") ?? "drop-head";
     if (typeof value !== "string") throw this.invalid("x-overflow", `{unacceptable_type,${kindOf(value)}}`);
-    if (value === "drop-head" || value === "reject-publish" || value === "reject-publish-dlx") return value;
+    if (value === "reject-publish-dlx") return isQuorum ? "drop-head" : value;
+    if (value === "drop-head" || value === "reject-publish") return value;
     throw this.invalid("x-overflow", "invalid_overflow");
   }
 

@@ -212,6 +212,16 @@ describe("the limits of a memory broker", () => {
 });
 
 describe("connections to a memory broker", () => {
+  it("are refused a consumer that would go before others", async () => {
+    const { mq } = await opened();
+    await declare(mq, "q");
+    const options = { prefetch: 1, consumerTag: "t", onDelivery: () => {}, onLost: () => {}, onRecovered: () => {} };
+    await assert.rejects(
+      mq.subscribe("q", { ...options, arguments: { "x-priority": 5 } }),
+      /NOT_IMPLEMENTED - the memory broker has no x-priority$/,
+    );
+  });
+
   it("do not hear of the end of a block once they are closed", async () => {
     const { broker, clock } = await opened();
     const events: string[] = [];

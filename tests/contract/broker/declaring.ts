@@ -241,8 +241,13 @@ export function declaring(it: Scenario): void {
 
   it("refuses a headers binding that says neither all nor any", async (world) => {
     const [queue, exchange] = [await world.queue("q"), await world.exchange("x", "headers")];
-    const result = await world.mq.bindQueue({ queue, exchange, routingKey: "", arguments: { "x-match": "some" } });
-    assert.match(reasonOf(result), /^PRECONDITION_FAILED - Invalid x-match field value/);
+    const bind = async (mode: string | number): Promise<string> =>
+      reasonOf(await world.mq.bindQueue({ queue, exchange, routingKey: "", arguments: { "x-match": mode } }));
+    assert.equal(
+      await bind("some"),
+      'PRECONDITION_FAILED - Invalid x-match field value <<"some">>; expected all, any, all-with-x, or any-with-x',
+    );
+    assert.match(await bind(1), /^PRECONDITION_FAILED - Invalid x-match field type \w+ \(value 1\); expected longstr$/);
   });
 
   it("answers a passive question, and creates nothing by it", async (world) => {

@@ -51,6 +51,41 @@ export function overflowing(it: Scenario): void {
     });
   }
 
+  for (const type of ["classic", "quorum"]) {
+    it(`takes back what somebody held when a ${type} queue is full and refuses what is new`, async (world) => {
+      const args = { "x-queue-type": type, "x-max-length": 1, "x-overflow": "reject-publish" };
+      const queue = await world.queue("q", args);
+      await world.fill(queue, "1");
+      const held = await world.hold(queue);
+      await world.fill(queue, "2");
+      held.settle("requeue");
+      await world.depth(queue, 2);
+      assert.deepEqual((await world.bodies(queue, 2)).toSorted(), ["1", "2"]);
+    });
+  }
+
+  it("fills a classic queue that refuses to the last byte", async (world) => {
+    const queue = await world.queue("q", { "x-max-length-bytes": 1_000, "x-overflow": "reject-publish" });
+    await world.fill(queue, "x".repeat(600));
+    assert.equal((await world.publish(queue, { body: "x".repeat(401) })).outcome, "nacked");
+    await world.fill(queue, "x".repeat(400), "");
+    assert.equal((await world.publish(queue, { body: "x" })).outcome, "nacked");
+  });
+
+  it("drops the oldest message of a quorum queue that is told to refuse and dead-letter", async (world) => {
+    const dead = await world.queue("dead");
+    const queue = await world.queue("q", {
+      "x-queue-type": "quorum",
+      "x-dead-letter-exchange": "",
+      "x-dead-letter-routing-key": dead,
+      "x-max-length": 1,
+      "x-overflow": "reject-publish-dlx",
+    });
+    await world.fill(queue, "1", "2");
+    assert.deepEqual(await world.bodies(dead, 1), ["1"]);
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+  });
+
   it("refuses and dead-letters at once when told to do both", async (world) => {
     const dead = await world.queue("dead");
     const queue = await world.queue("q", {
