@@ -11,7 +11,7 @@ import type { BrokerEvent } from "../../src/ports/broker.ts";
 import type { Publisher } from "../../src/publish/publisher.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
-import { ScriptedBroker } from "../support/scripted_broker.ts";
+import { PuppetBroker } from "../support/puppet_broker.ts";
 import { claim, type Fits, type Same } from "../support/types.ts";
 import { deferred } from "../support/until.ts";
 
@@ -74,30 +74,30 @@ describe("connecting", () => {
   });
 
   it("lives by the broker's clock, or by the one it is given", async () => {
-    const script = new ScriptedBroker();
+    const puppet = new PuppetBroker();
     const firstSeen = async (options: ConnectOptions): Promise<unknown> => {
-      await (await openConnection(script, options)).publisher("", "q").send(1);
-      return script.handed.at(-1)?.outbound.headers["x-acemq-first-seen"];
+      await (await openConnection(puppet, options)).publisher("", "q").send(1);
+      return puppet.handed.at(-1)?.outbound.headers["x-acemq-first-seen"];
     };
-    assert.equal(await firstSeen({}), BigInt(script.clock.now()));
+    assert.equal(await firstSeen({}), BigInt(puppet.clock.now()));
     assert.equal(await firstSeen({ clock: virtualClock("2027-01-01") }), BigInt(Date.parse("2027-01-01")));
   });
 
   it("names itself and its host as the origin of messages", async () => {
     const origin = async (options: ConnectOptions): Promise<unknown> => {
-      const script = new ScriptedBroker();
-      await (await openConnection(script, options)).publisher("", "q").send(1);
-      return script.handed[0]?.outbound.headers["x-acemq-origin"];
+      const puppet = new PuppetBroker();
+      await (await openConnection(puppet, options)).publisher("", "q").send(1);
+      return puppet.handed[0]?.outbound.headers["x-acemq-origin"];
     };
     assert.deepEqual([await origin({}), await origin({ name: "shop" })], ["acemq@host.test", "shop@host.test"]);
   });
 
   it("hears what happens while it is being opened", async () => {
-    const script = new ScriptedBroker();
+    const puppet = new PuppetBroker();
     const sink = new RecordingSink();
-    const open: ScriptedBroker["open"] = async (options) => {
+    const open: PuppetBroker["open"] = async (options) => {
       options.onEvent({ type: "retrying", attempt: 1, delayMs: 10, reason: "refused" });
-      return await script.open(options);
+      return await puppet.open(options);
     };
     await openConnection({ open }, { telemetry: sink });
     assert.deepEqual(sink.logs.map(({ event }) => event), ["acemq.connection.retrying"]);
@@ -136,14 +136,14 @@ describe("the default codec of a connection", () => {
 
 describe("the events of a connection", () => {
   it("come to every reader that was there when they happened, in order, and into the log", async () => {
-    const script = new ScriptedBroker();
+    const puppet = new PuppetBroker();
     const sink = new RecordingSink();
-    const mq = await openConnection(script, { telemetry: sink });
-    script.emit({ type: "unblocked" });
+    const mq = await openConnection(puppet, { telemetry: sink });
+    puppet.emit({ type: "unblocked" });
     const first = collect(mq.events());
-    script.emit({ type: "lost", reason: "the socket closed" });
+    puppet.emit({ type: "lost", reason: "the socket closed" });
     const second = collect(mq.events());
-    script.emit({ type: "recovered", attempts: 1 });
+    puppet.emit({ type: "recovered", attempts: 1 });
     await mq.close();
     assert.deepEqual([await first, await second], [["lost", "recovered"], ["recovered"]]);
     const logged = sink.logs.map(({ level, event }) => `${level} ${event}`);
@@ -155,13 +155,13 @@ describe("the events of a connection", () => {
   });
 
   it("end with the reader's signal, and for a reader that comes after the close", async () => {
-    const script = new ScriptedBroker();
-    const mq = await openConnection(script);
+    const puppet = new PuppetBroker();
+    const mq = await openConnection(puppet);
     const leaving = new AbortController();
     const events = collect(mq.events({ signal: leaving.signal }));
-    script.emit({ type: "unblocked" });
+    puppet.emit({ type: "unblocked" });
     leaving.abort();
-    script.emit({ type: "lost", reason: "unheard" });
+    puppet.emit({ type: "lost", reason: "unheard" });
     assert.deepEqual(await events, ["unblocked"]);
     await mq.close();
     assert.deepEqual(await collect(mq.events()), []);
@@ -226,9 +226,9 @@ describe("the health of a connection", () => {
   });
 
   it("is not waited for once its signal aborts", async () => {
-    const script = new ScriptedBroker();
-    script.onCheckQueue = () => new Promise(() => {});
-    const mq = await openConnection(script);
+    const puppet = new PuppetBroker();
+    puppet.onCheckQueue = () => new Promise(() => {});
+    const mq = await openConnection(puppet);
     const leaving = new AbortController();
     const asked = mq.health({ signal: leaving.signal });
     leaving.abort(new Error("no longer wanted"));
@@ -238,36 +238,36 @@ describe("the health of a connection", () => {
 
 describe("closing a connection", () => {
   it("waits for the answers to what is out, and declines what comes later", async () => {
-    const script = new ScriptedBroker();
-    script.hold();
-    const mq = await openConnection(script);
+    const puppet = new PuppetBroker();
+    puppet.hold();
+    const mq = await openConnection(puppet);
     const publisher = mq.publisher("", "q");
     const sent = publisher.send(1);
     const closing = mq.close();
-    await script.clock.advance(1_000);
-    assert.equal(script.closes, 0);
+    await puppet.clock.advance(1_000);
+    assert.equal(puppet.closes, 0);
     await assert.rejects(publisher.send(2), { code: "ACEMQ_PUBLISH_PAUSED", reason: "the connection is closed" });
-    script.handed[0]?.answer({ outcome: "confirmed" });
+    puppet.handed[0]?.answer({ outcome: "confirmed" });
     assert.deepEqual(await closing, { drained: true, stranded: 0 });
-    assert.deepEqual([(await sent).outcome, script.closes, script.handed.length], ["confirmed", 1, 1]);
+    assert.deepEqual([(await sent).outcome, puppet.closes, puppet.handed.length], ["confirmed", 1, 1]);
   });
 
   it("waits no longer than its budget; whatever the broker has not confirmed by then is rejected, not resolved", async () => {
-    const script = new ScriptedBroker();
-    script.hold();
-    const mq = await openConnection(script, { drainTimeoutMs: 5_000, publishTimeoutMs: 60_000 });
+    const puppet = new PuppetBroker();
+    puppet.hold();
+    const mq = await openConnection(puppet, { drainTimeoutMs: 5_000, publishTimeoutMs: 60_000 });
     const publisher = mq.publisher("", "q");
     const sends = Array.from({ length: 1_000 }, (_, index) => publisher.send(index));
     const settling = Promise.allSettled(sends);
-    script.onClose = () => {
-      for (const one of script.handed.slice(10)) {
+    puppet.onClose = () => {
+      for (const one of puppet.handed.slice(10)) {
         one.answer({ outcome: "unknown", reason: "the connection was closed" });
       }
       return Promise.resolve();
     };
-    for (const one of script.handed.slice(0, 10)) one.answer({ outcome: "confirmed" });
+    for (const one of puppet.handed.slice(0, 10)) one.answer({ outcome: "confirmed" });
     const closing = mq.close();
-    await script.clock.advance(5_000);
+    await puppet.clock.advance(5_000);
     await closing;
     const settled = await settling;
     assert.deepEqual(
@@ -278,43 +278,43 @@ describe("closing a connection", () => {
   });
 
   it("leaves no send hanging where the adapter never answers", async () => {
-    const script = new ScriptedBroker();
-    script.hold();
-    const mq = await openConnection(script, { drainTimeoutMs: 0, publishTimeoutMs: 10_000 });
+    const puppet = new PuppetBroker();
+    puppet.hold();
+    const mq = await openConnection(puppet, { drainTimeoutMs: 0, publishTimeoutMs: 10_000 });
     const sent = assert.rejects(mq.publisher("", "q").send(1), { code: "ACEMQ_PUBLISH_UNKNOWN" });
     const closing = mq.close();
-    await script.clock.advance(10_000);
+    await puppet.clock.advance(10_000);
     await Promise.all([closing, sent]);
   });
 
   it("is done once, however often it is asked for", async () => {
-    const script = new ScriptedBroker();
-    const mq = await openConnection(script);
+    const puppet = new PuppetBroker();
+    const mq = await openConnection(puppet);
     const reports = await Promise.all([mq.close(), mq.close(), mq[Symbol.asyncDispose]()]);
-    assert.deepEqual([reports[0], reports[1], script.closes], [{ drained: true, stranded: 0 }, reports[0], 1]);
+    assert.deepEqual([reports[0], reports[1], puppet.closes], [{ drained: true, stranded: 0 }, reports[0], 1]);
   });
 
   it("ends what depends on it also when the broker cannot be closed", async () => {
-    const script = new ScriptedBroker();
+    const puppet = new PuppetBroker();
     const failure = new Error("the adapter failed");
-    script.onClose = () => Promise.reject(failure);
-    const mq = await openConnection(script);
+    puppet.onClose = () => Promise.reject(failure);
+    const mq = await openConnection(puppet);
     const events = collect(mq.events());
     await assert.rejects(mq.close(), failure);
     assert.deepEqual(await events, []);
   });
 
   it("ends with the caller's signal, everything released", async () => {
-    const script = new ScriptedBroker();
-    script.hold();
-    const mq = await openConnection(script);
+    const puppet = new PuppetBroker();
+    puppet.hold();
+    const mq = await openConnection(puppet);
     const sent = mq.publisher("", "q").send(1);
     const leaving = new AbortController();
     const closing = mq.close({ signal: leaving.signal });
     leaving.abort(new Error("now"));
     await assert.rejects(closing, { message: "now" });
-    assert.equal(script.closes, 1);
-    script.handed[0]?.answer({ outcome: "confirmed" });
+    assert.equal(puppet.closes, 1);
+    puppet.handed[0]?.answer({ outcome: "confirmed" });
     await sent;
   });
 

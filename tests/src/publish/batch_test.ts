@@ -5,7 +5,7 @@ import { EncodeError, PublishBatchError, PublishError } from "../../../src/error
 import type { PublishReceipt } from "../../../src/ports/broker.ts";
 import type { Publisher } from "../../../src/publish/publisher.ts";
 import type { SendOptions } from "../../../src/publish/send_options.ts";
-import { ScriptedBroker } from "../../support/scripted_broker.ts";
+import { PuppetBroker } from "../../support/puppet_broker.ts";
 
 const CONFIRMED: PublishReceipt = { outcome: "confirmed" };
 const UNROUTABLE: PublishReceipt = { outcome: "unroutable", reason: "312 NO_ROUTE" };
@@ -16,13 +16,13 @@ const PAUSED: PublishReceipt = { outcome: "paused", reason: "the broker has bloc
 async function numbers(
   answer: (payload: number) => PublishReceipt | undefined = () => CONFIRMED,
   maxOutstandingPublishes = 1_000,
-): Promise<{ readonly script: ScriptedBroker; readonly publisher: Publisher<number>; sent(): readonly number[] }> {
-  const script = new ScriptedBroker();
+): Promise<{ readonly puppet: PuppetBroker; readonly publisher: Publisher<number>; sent(): readonly number[] }> {
+  const puppet = new PuppetBroker();
   const payloadOf = (body: Uint8Array): number => Number(new TextDecoder().decode(body));
-  script.respond = ({ body }) => answer(payloadOf(body));
-  const mq = await openConnection(script, { maxOutstandingPublishes });
-  const sent = (): readonly number[] => script.handed.map(({ outbound }) => payloadOf(outbound.body));
-  return { script, publisher: mq.publisher<number>("", "q"), sent };
+  puppet.respond = ({ body }) => answer(payloadOf(body));
+  const mq = await openConnection(puppet, { maxOutstandingPublishes });
+  const sent = (): readonly number[] => puppet.handed.map(({ outbound }) => payloadOf(outbound.body));
+  return { puppet, publisher: mq.publisher<number>("", "q"), sent };
 }
 
 /** The error of a batch that fails. */
@@ -45,9 +45,9 @@ describe("a batch", () => {
   });
 
   it("may be empty", async () => {
-    const { script, publisher } = await numbers();
+    const { puppet, publisher } = await numbers();
     assert.deepEqual(await publisher.sendAll([]), []);
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 
   it("takes any iterable, once", async () => {
@@ -57,38 +57,38 @@ describe("a batch", () => {
   });
 
   it("sends nothing when its payloads cannot be read to the end", async () => {
-    const { script, publisher } = await numbers(() => UNROUTABLE);
+    const { puppet, publisher } = await numbers(() => UNROUTABLE);
     const breaks = function* (): Generator<number> {
       yield 1;
       throw new Error("the cursor broke");
     };
     await assert.rejects(publisher.sendAll(breaks()), { message: "the cursor broke" });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 
   it("gives its options to every message", async () => {
-    const { script, publisher } = await numbers();
+    const { puppet, publisher } = await numbers();
     await publisher.sendAll([1, 2], { headers: { tenant: "acme" }, type: "n", mandatory: false });
-    const facts = script.handed.map((
+    const facts = puppet.handed.map((
       { outbound },
     ) => [outbound.headers["tenant"], outbound.headers["x-acemq-type"], outbound.mandatory]);
     assert.deepEqual(facts, Array(2).fill(["acme", "n", false]));
   });
 
   it("refuses one message id for all: a consumer that deduplicates would keep one message of it [PUB-06]", async () => {
-    const { script, publisher } = await numbers();
+    const { puppet, publisher } = await numbers();
     const pinned: SendOptions = { messageId: "one" };
     await assert.rejects(publisher.sendAll([1, 2, 3, 4, 5], pinned), {
       name: "TypeError",
       message: "Cannot send a batch under one 'messageId': a consumer that deduplicates would keep one message of it",
     });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 
   it("refuses an option out of range as a fault of the call, not of every message", async () => {
-    const { script, publisher } = await numbers();
+    const { puppet, publisher } = await numbers();
     await assert.rejects(publisher.sendAll([1, 2], { priority: 300 }), RangeError);
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 
   it("tries every message whatever became of the others, and gives each result by its index", async () => {
@@ -109,11 +109,11 @@ describe("a batch", () => {
   });
 
   it("names the first failure in payload order, not in time", async () => {
-    const { script, publisher } = await numbers(() => undefined);
+    const { puppet, publisher } = await numbers(() => undefined);
     const sending = batchError(publisher.sendAll([1, 2]));
-    script.handed[1]?.answer(NACKED);
-    await script.clock.advance(0);
-    script.handed[0]?.answer(UNROUTABLE);
+    puppet.handed[1]?.answer(NACKED);
+    await puppet.clock.advance(0);
+    puppet.handed[0]?.answer(UNROUTABLE);
     const error = await sending;
     assert.match(error.message, /The first failure was: .*312 NO_ROUTE$/);
   });
@@ -148,25 +148,25 @@ describe("a batch", () => {
   });
 
   it("has no more messages out than the connection allows, and encodes those behind only then", async () => {
-    const { script, publisher } = await numbers(() => undefined, 10);
+    const { puppet, publisher } = await numbers(() => undefined, 10);
     const sending = publisher.sendAll(Array.from({ length: 25 }, (_, index) => index));
-    await script.clock.advance(0);
-    assert.equal(script.handed.length, 10);
+    await puppet.clock.advance(0);
+    assert.equal(puppet.handed.length, 10);
     for (let answered = 0; answered < 25; answered++) {
-      script.handed[answered]?.answer(CONFIRMED);
-      await script.clock.advance(0);
-      assert.equal(script.handed.length, Math.min(25, 11 + answered));
+      puppet.handed[answered]?.answer(CONFIRMED);
+      await puppet.clock.advance(0);
+      assert.equal(puppet.handed.length, Math.min(25, 11 + answered));
     }
     assert.equal((await sending).length, 25);
   });
 
   it("larger than the connection could take within the wait for one permit goes out nevertheless", async () => {
-    const { script, publisher } = await numbers(() => undefined, 2);
+    const { puppet, publisher } = await numbers(() => undefined, 2);
     const sending = publisher.sendAll(Array.from({ length: 20 }, (_, index) => index));
     for (let round = 0; round < 10; round++) {
-      await script.clock.advance(9_000);
-      for (const one of script.handed) one.answer(CONFIRMED);
-      await script.clock.advance(0);
+      await puppet.clock.advance(9_000);
+      for (const one of puppet.handed) one.answer(CONFIRMED);
+      await puppet.clock.advance(0);
     }
     assert.equal((await sending).length, 20);
   });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { BrokerState, PublishReceipt } from "../../../src/ports/broker.ts";
 import { type GateOptions, ON_BEHALF_LANE, PublishGate } from "../../../src/publish/gate.ts";
-import { ScriptedBroker } from "../../support/scripted_broker.ts";
+import { PuppetBroker } from "../../support/puppet_broker.ts";
 
 const CONFIRMED: PublishReceipt = { outcome: "confirmed" };
 
@@ -12,37 +12,37 @@ function outbound(routingKey: string): Outbound {
   return { exchange: "", routingKey, body: new Uint8Array(), headers: {}, persistent: true, mandatory: true };
 }
 
-/** A gate to a scripted broker that keeps its answers. */
+/** A gate to a puppet broker that keeps its answers. */
 async function openGate(
   { perLane, ...options }: Partial<GateOptions> & { readonly perLane?: number } = {},
-): Promise<{ readonly script: ScriptedBroker; readonly gate: PublishGate; keys(): readonly string[] }> {
-  const script = new ScriptedBroker();
-  script.limits = { maxUnconfirmedPerLane: perLane };
-  script.hold();
-  const connection = await script.open({ name: "gate", clock: script.clock, onEvent: () => {} });
-  const gate = new PublishGate(connection, { clock: script.clock }, {
+): Promise<{ readonly puppet: PuppetBroker; readonly gate: PublishGate; keys(): readonly string[] }> {
+  const puppet = new PuppetBroker();
+  puppet.limits = { maxUnconfirmedPerLane: perLane };
+  puppet.hold();
+  const connection = await puppet.open({ name: "gate", clock: puppet.clock, onEvent: () => {} });
+  const gate = new PublishGate(connection, { clock: puppet.clock }, {
     maxOutstandingPublishes: 3,
     publishTimeoutMs: 10_000,
     permitTimeoutMs: 5_000,
     confirms: true,
     ...options,
   });
-  return { script, gate, keys: () => script.handed.map(({ outbound }) => outbound.routingKey) };
+  return { puppet, gate, keys: () => puppet.handed.map(({ outbound }) => outbound.routingKey) };
 }
 
 describe("the gate to the broker", () => {
   it("hands a message over within the call, with its lane", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     void gate.publish(outbound("a"), 2);
-    assert.deepEqual(script.handed.map(({ options }) => options), [{ lane: 2, confirm: true }]);
+    assert.deepEqual(puppet.handed.map(({ options }) => options), [{ lane: 2, confirm: true }]);
     assert.equal(gate.outstanding, 1);
   });
 
   it("asks for no confirm on a connection without, but always for what is on somebody's behalf", async () => {
-    const { script, gate } = await openGate({ confirms: false });
+    const { puppet, gate } = await openGate({ confirms: false });
     void gate.publish(outbound("a"), gate.newLane());
     void gate.publish(outbound("b"), ON_BEHALF_LANE);
-    assert.deepEqual(script.handed.map(({ options }) => options.confirm), [false, true]);
+    assert.deepEqual(puppet.handed.map(({ options }) => options.confirm), [false, true]);
   });
 
   it("spreads publishers over lanes that are none of those on somebody's behalf", async () => {
@@ -51,11 +51,11 @@ describe("the gate to the broker", () => {
   });
 
   it("never has more waiting for a confirm than allowed, and writes the next in order as one comes", async () => {
-    const { script, gate, keys } = await openGate();
+    const { puppet, gate, keys } = await openGate();
     for (const key of ["a", "b", "c", "d", "e"]) void gate.publish(outbound(key), 1);
     assert.deepEqual([keys(), gate.outstanding], [["a", "b", "c"], 3]);
-    script.handed[1]?.answer(CONFIRMED);
-    await script.clock.advance(0);
+    puppet.handed[1]?.answer(CONFIRMED);
+    await puppet.clock.advance(0);
     assert.deepEqual([keys(), gate.outstanding], [["a", "b", "c", "d"], 3]);
   });
 
@@ -66,12 +66,12 @@ describe("the gate to the broker", () => {
   });
 
   it("lets what is on somebody's behalf in ahead of an application's crowd", async () => {
-    const { script, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
     for (let count = 0; count < 50; count++) void gate.publish(outbound("crowd"), 1);
     void gate.publish(outbound("copy"), ON_BEHALF_LANE);
     for (let count = 0; count < 2; count++) {
-      script.handed.at(-1)?.answer(CONFIRMED);
-      await script.clock.advance(0);
+      puppet.handed.at(-1)?.answer(CONFIRMED);
+      await puppet.clock.advance(0);
     }
     assert.ok(keys().includes("copy"), `${keys().length} went before it`);
   });
@@ -88,23 +88,23 @@ describe("the gate to the broker", () => {
   ];
   for (const receipt of receipts) {
     it(`gives the permit back for a publish that was ${JSON.stringify(receipt)}`, async () => {
-      const { script, gate } = await openGate();
+      const { puppet, gate } = await openGate();
       const published = gate.publish(outbound("a"), 1);
-      script.handed[0]?.answer(receipt);
+      puppet.handed[0]?.answer(receipt);
       assert.deepEqual(await published, receipt);
       assert.equal(gate.outstanding, 0);
     });
   }
 
   it("gives the permit back when the adapter rejects or throws: nobody knows what became of the message", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     const rejected = gate.publish(outbound("a"), 1);
-    script.handed[0]?.fail(new TypeError("of the adapter"));
+    puppet.handed[0]?.fail(new TypeError("of the adapter"));
     assert.deepEqual(await rejected, {
       outcome: "unknown",
       reason: "the broker adapter failed: TypeError: of the adapter",
     });
-    script.respond = () => {
+    puppet.respond = () => {
       throw new TypeError("at once");
     };
     assert.deepEqual(await gate.publish(outbound("b"), 1), {
@@ -115,33 +115,33 @@ describe("the gate to the broker", () => {
   });
 
   it("survives an adapter that throws with any number of publishes waiting", async () => {
-    const { script, gate } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate } = await openGate({ maxOutstandingPublishes: 1 });
     const all = Array.from({ length: 20_000 }, () => gate.publish(outbound("a"), 1));
-    script.respond = () => {
+    puppet.respond = () => {
       throw new TypeError("at once");
     };
-    script.handed[0]?.answer(CONFIRMED);
+    puppet.handed[0]?.answer(CONFIRMED);
     const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome);
     assert.deepEqual([outcomes.filter((one) => one === "unknown").length, gate.outstanding], [19_999, 0]);
   });
 
   it("ends the wait for a confirm as unknown at the deadline, and hears no answer that comes later", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     const published = gate.publish(outbound("a"), 1);
-    await script.clock.advance(9_999);
+    await puppet.clock.advance(9_999);
     assert.equal(gate.outstanding, 1);
-    await script.clock.advance(1);
+    await puppet.clock.advance(1);
     assert.deepEqual(await published, { outcome: "unknown", reason: "no confirm came within 10000 ms" });
-    script.handed[0]?.answer(CONFIRMED);
-    await script.clock.advance(0);
+    puppet.handed[0]?.answer(CONFIRMED);
+    await puppet.clock.advance(0);
     assert.equal(gate.outstanding, 0);
   });
 
   it("says in the family's words when no permit came in time; nothing was written", async () => {
-    const { script, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
     void gate.publish(outbound("a"), 1);
     const refused = gate.publish(outbound("b"), 1);
-    await script.clock.advance(5_000);
+    await puppet.clock.advance(5_000);
     assert.deepEqual(await refused, {
       outcome: "paused",
       reason:
@@ -152,15 +152,15 @@ describe("the gate to the broker", () => {
   });
 
   it("refuses at once without a permit where it may not wait for one", async () => {
-    const { script, gate } = await openGate({ maxOutstandingPublishes: 1, permitTimeoutMs: 0 });
+    const { puppet, gate } = await openGate({ maxOutstandingPublishes: 1, permitTimeoutMs: 0 });
     void gate.publish(outbound("a"), 1);
     const refused = gate.publish(outbound("b"), 1);
-    await script.clock.advance(0);
+    await puppet.clock.advance(0);
     assert.equal((await refused).outcome, "paused");
   });
 
   it("rejects with the signal's reason when it aborts before the write, at once or while waiting", async () => {
-    const { script, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
     await assert.rejects(gate.publish(outbound("a"), 1, AbortSignal.abort(new Error("too late"))), {
       message: "too late",
     });
@@ -169,8 +169,8 @@ describe("the gate to the broker", () => {
     const waiting = gate.publish(outbound("c"), 1, leaving.signal);
     leaving.abort(new Error("no longer wanted"));
     await assert.rejects(waiting, { message: "no longer wanted" });
-    script.handed[0]?.answer(CONFIRMED);
-    await script.clock.advance(0);
+    puppet.handed[0]?.answer(CONFIRMED);
+    await puppet.clock.advance(0);
     assert.deepEqual([keys(), gate.outstanding], [["b"], 0]);
   });
 
@@ -190,74 +190,74 @@ describe("the gate to the broker", () => {
   ];
   for (const [state, reason] of declining) {
     it(`writes nothing and takes no permit while ${reason}`, async () => {
-      const { script, gate } = await openGate();
-      script.state = state;
+      const { puppet, gate } = await openGate();
+      puppet.state = state;
       assert.deepEqual(await gate.publish(outbound("a"), 1), { outcome: "paused", reason });
-      assert.deepEqual([script.handed.length, gate.outstanding], [0, 0]);
+      assert.deepEqual([puppet.handed.length, gate.outstanding], [0, 0]);
     });
 
     it(`declines also what waited for a permit when ${reason}`, async () => {
-      const { script, gate } = await openGate({ maxOutstandingPublishes: 1 });
+      const { puppet, gate } = await openGate({ maxOutstandingPublishes: 1 });
       void gate.publish(outbound("a"), 1);
       const waiting = [gate.publish(outbound("b"), 1), gate.publish(outbound("c"), 2)];
-      script.state = state;
-      script.handed[0]?.answer(CONFIRMED);
+      puppet.state = state;
+      puppet.handed[0]?.answer(CONFIRMED);
       assert.deepEqual(await Promise.all(waiting), [{ outcome: "paused", reason }, { outcome: "paused", reason }]);
-      assert.deepEqual([script.handed.length, gate.outstanding], [1, 0]);
+      assert.deepEqual([puppet.handed.length, gate.outstanding], [1, 0]);
     });
   }
 
   it("writes the messages of a lane in the order of the calls, whenever permits come free", async () => {
     const steps = fc.array(fc.constantFrom("publish", "confirm", "turn"), { maxLength: 60 });
     await fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: 3 }), async (plan, limit) => {
-      const { script, gate, keys } = await openGate({ maxOutstandingPublishes: limit });
+      const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: limit });
       const asked: string[] = [];
       let confirmed = 0;
       for (const step of plan) {
         if (step === "publish") {
           asked.push(String(asked.length));
           void gate.publish(outbound(String(asked.length - 1)), 1);
-        } else if (step === "confirm") script.handed[confirmed++]?.answer(CONFIRMED);
+        } else if (step === "confirm") puppet.handed[confirmed++]?.answer(CONFIRMED);
         else await Promise.resolve();
         assert.ok(gate.outstanding <= limit);
       }
-      script.respond = () => CONFIRMED;
-      for (const one of script.handed) one.answer(CONFIRMED);
-      await script.clock.advance(0);
+      puppet.respond = () => CONFIRMED;
+      for (const one of puppet.handed) one.answer(CONFIRMED);
+      await puppet.clock.advance(0);
       assert.deepEqual(keys(), asked);
       assert.equal(gate.outstanding, 0);
     }));
   });
 
   it("drains: takes nothing more, and waits until what came before is written and answered", async () => {
-    const { script, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
     const before = [gate.publish(outbound("a"), 1), gate.publish(outbound("b"), 1)];
     let isDrained = false;
     const drained = gate.drain(new AbortController().signal).then(() => isDrained = true);
     assert.deepEqual(await gate.publish(outbound("c"), 2), { outcome: "paused", reason: "the connection is closed" });
-    script.handed[0]?.answer(CONFIRMED);
-    await script.clock.advance(0);
+    puppet.handed[0]?.answer(CONFIRMED);
+    await puppet.clock.advance(0);
     assert.deepEqual([keys(), isDrained], [["a", "b"], false]);
-    script.handed[1]?.answer(CONFIRMED);
+    puppet.handed[1]?.answer(CONFIRMED);
     await drained;
     assert.deepEqual(await Promise.all(before), [CONFIRMED, CONFIRMED]);
   });
 
   it("drains no longer than its budget", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     void gate.publish(outbound("a"), 1);
     const budget = new AbortController();
     const drained = gate.drain(budget.signal);
     budget.abort();
     await drained;
-    assert.equal(script.handed.length, 1);
+    assert.equal(puppet.handed.length, 1);
   });
 
   it("answers whoever still waits when it is closed: no promise is left open", async () => {
-    const { script, gate } = await openGate({ maxOutstandingPublishes: 1 });
+    const { puppet, gate } = await openGate({ maxOutstandingPublishes: 1 });
     const [out, waiting] = [gate.publish(outbound("a"), 1), gate.publish(outbound("b"), 1)];
     gate.close();
-    await script.clock.advance(10_000);
+    await puppet.clock.advance(10_000);
     assert.deepEqual([(await out).outcome, (await waiting).outcome], ["unknown", "paused"]);
   });
 });

@@ -6,23 +6,23 @@ import { type Connection, openConnection } from "../../../src/connection.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { PublishContext, PublishInterceptor } from "../../../src/publish/interceptor.ts";
 import { RecordingSink } from "../../support/recording_sink.ts";
-import { ScriptedBroker } from "../../support/scripted_broker.ts";
+import { PuppetBroker } from "../../support/puppet_broker.ts";
 import { deferred } from "../../support/until.ts";
 
 async function connected(
   options: ConnectOptions = {},
 ): Promise<
-  { readonly script: ScriptedBroker; readonly sink: RecordingSink; readonly mq: Connection; last(): Outbound }
+  { readonly puppet: PuppetBroker; readonly sink: RecordingSink; readonly mq: Connection; last(): Outbound }
 > {
-  const script = new ScriptedBroker();
+  const puppet = new PuppetBroker();
   const sink = new RecordingSink();
-  const mq = await openConnection(script, { telemetry: sink, ...options });
+  const mq = await openConnection(puppet, { telemetry: sink, ...options });
   const last = (): Outbound => {
-    const handed = script.handed.at(-1);
+    const handed = puppet.handed.at(-1);
     assert.ok(handed !== undefined, "nothing was handed to the broker");
     return handed.outbound;
   };
-  return { script, sink, mq, last };
+  return { puppet, sink, mq, last };
 }
 
 /** The application headers of an outbound message. */
@@ -152,9 +152,9 @@ describe("publish interceptors", () => {
       },
     ];
     for (const refuse of refuses) {
-      const { script, sink, mq } = await connected({ interceptors: { publish: [refuse] } });
+      const { puppet, sink, mq } = await connected({ interceptors: { publish: [refuse] } });
       await assert.rejects(mq.publisher("", "q").send(1), refusal);
-      assert.equal(script.handed.length, 0);
+      assert.equal(puppet.handed.length, 0);
       assert.equal(sink.count("acemq.publish.total", { outcome: "refused" }), 1);
     }
   });
@@ -171,9 +171,9 @@ describe("publish interceptors", () => {
         return next(context);
       };
       const headers = { tenant: "acme" };
-      const { script, mq } = await connected({ interceptors: { publish: [tamper] } });
+      const { puppet, mq } = await connected({ interceptors: { publish: [tamper] } });
       await assert.rejects(mq.publisher("", "q").send(1, { headers }), TypeError);
-      assert.deepEqual([headers, script.handed.length], [{ tenant: "acme" }, 0]);
+      assert.deepEqual([headers, puppet.handed.length], [{ tenant: "acme" }, 0]);
     }
   });
 
@@ -206,21 +206,21 @@ describe("publish interceptors", () => {
       ],
     ];
     for (const [what, change] of faults) {
-      const { script, mq } = await connected({ interceptors: { publish: [(context, next) => next(change(context))] } });
+      const { puppet, mq } = await connected({ interceptors: { publish: [(context, next) => next(change(context))] } });
       await assert.rejects(mq.publisher("", "q").send(1), { code: "ACEMQ_PUBLISH_REFUSED" }, what);
-      assert.equal(script.handed.length, 0, what);
+      assert.equal(puppet.handed.length, 0, what);
     }
   });
 
   it("are told when they forget to return the message", async () => {
     const forget =
       ((...[context, next]: Parameters<PublishInterceptor>) => void next(context)) as unknown as PublishInterceptor;
-    const { script, mq } = await connected({ interceptors: { publish: [forget] } });
+    const { puppet, mq } = await connected({ interceptors: { publish: [forget] } });
     await assert.rejects(mq.publisher("", "q").send(1), {
       name: "TypeError",
       message: "Cannot publish: an interceptor must return what next returned, found no message",
     });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 
   it("may answer with a message of their own without calling next", async () => {
@@ -236,10 +236,10 @@ describe("publish interceptors", () => {
       void next({ ...context, payload: NaN });
       return await next(context);
     };
-    const { script, mq } = await connected({ interceptors: { publish: [detached] } });
+    const { puppet, mq } = await connected({ interceptors: { publish: [detached] } });
     await mq.publisher("", "q").send(1);
-    await script.clock.advance(0);
-    assert.equal(script.handed.length, 1);
+    await puppet.clock.advance(0);
+    assert.equal(puppet.handed.length, 1);
   });
 
   it("run interleaved for the messages of a batch, each with a context of its own, and the order stays [INT-06]", async () => {
@@ -252,15 +252,15 @@ describe("publish interceptors", () => {
       inside--;
       return await next({ ...context, headers: { n: context.payload as number } });
     };
-    const { script, mq } = await connected({ interceptors: { publish: [waits] } });
+    const { puppet, mq } = await connected({ interceptors: { publish: [waits] } });
     const sent = mq.publisher("", "q").sendAll([0, 1, 2, 3]);
     for (const index of [2, 0, 3, 1]) {
       gates[index]?.resolve();
-      await script.clock.advance(0);
+      await puppet.clock.advance(0);
     }
     await sent;
     assert.equal(most, 4);
-    const numbers = script.handed.map((
+    const numbers = puppet.handed.map((
       { outbound },
     ) => [outbound.headers["n"], new TextDecoder().decode(outbound.body)]);
     assert.deepEqual(numbers, [[0, "0"], [1, "1"], [2, "2"], [3, "3"]]);

@@ -4,7 +4,7 @@ import type { Outbound } from "../../../src/message/outbound.ts";
 import type { PublishReceipt } from "../../../src/ports/broker.ts";
 import { ON_BEHALF_LANE, PublishGate } from "../../../src/publish/gate.ts";
 import { type OnBehalfAnswer, publishOnBehalf } from "../../../src/publish/on_behalf.ts";
-import { ScriptedBroker } from "../../support/scripted_broker.ts";
+import { PuppetBroker } from "../../support/puppet_broker.ts";
 
 const COPY: Outbound = {
   exchange: "",
@@ -21,18 +21,18 @@ const COPY: Outbound = {
 };
 
 /** A gate on a connection without confirms. */
-async function openGate(): Promise<{ readonly script: ScriptedBroker; readonly gate: PublishGate }> {
-  const script = new ScriptedBroker();
-  const connection = await script.open({ name: "gate", clock: script.clock, onEvent: () => {} });
+async function openGate(): Promise<{ readonly puppet: PuppetBroker; readonly gate: PublishGate }> {
+  const puppet = new PuppetBroker();
+  const connection = await puppet.open({ name: "gate", clock: puppet.clock, onEvent: () => {} });
   const options = { maxOutstandingPublishes: 10, publishTimeoutMs: 1_000, permitTimeoutMs: 1_000, confirms: false };
-  return { script, gate: new PublishGate(connection, { clock: script.clock }, options) };
+  return { puppet, gate: new PublishGate(connection, { clock: puppet.clock }, options) };
 }
 
 describe("a publish on somebody's behalf", () => {
   it("is mandatory, persistent, confirmed and without expiry, whatever the message and the connection say", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     await publishOnBehalf(gate, COPY);
-    assert.deepEqual(script.handed.map(({ outbound, options }) => ({ outbound, options })), [{
+    assert.deepEqual(puppet.handed.map(({ outbound, options }) => ({ outbound, options })), [{
       outbound: { ...COPY, mandatory: true, persistent: true, priority: undefined, expirationMs: undefined },
       options: { lane: ON_BEHALF_LANE, confirm: true },
     }]);
@@ -54,24 +54,24 @@ describe("a publish on somebody's behalf", () => {
   ];
   for (const [receipt, answer] of answers) {
     it(`is ${answer.status} when the broker says ${JSON.stringify(receipt)}`, async () => {
-      const { script, gate } = await openGate();
-      script.respond = () => receipt;
+      const { puppet, gate } = await openGate();
+      puppet.respond = () => receipt;
       assert.deepEqual(await publishOnBehalf(gate, COPY), answer);
     });
   }
 
   it("is unknown when no confirm comes in time", async () => {
-    const { script, gate } = await openGate();
-    script.hold();
+    const { puppet, gate } = await openGate();
+    puppet.hold();
     const published = publishOnBehalf(gate, COPY);
-    await script.clock.advance(1_000);
+    await puppet.clock.advance(1_000);
     assert.deepEqual(await published, { status: "unknown", reason: "no confirm came within 1000 ms" });
   });
 
   it("rejects only with the reason of a signal that aborted before the write", async () => {
-    const { script, gate } = await openGate();
+    const { puppet, gate } = await openGate();
     const signal = AbortSignal.abort(new Error("too late"));
     await assert.rejects(publishOnBehalf(gate, COPY, { signal }), { message: "too late" });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 });

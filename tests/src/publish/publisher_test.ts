@@ -11,25 +11,25 @@ import type { PublishReceipt } from "../../../src/ports/broker.ts";
 import type { Codec } from "../../../src/ports/codec.ts";
 import type { SendOptions } from "../../../src/publish/send_options.ts";
 import { RecordingSink } from "../../support/recording_sink.ts";
-import { ScriptedBroker } from "../../support/scripted_broker.ts";
+import { PuppetBroker } from "../../support/puppet_broker.ts";
 import { deferred } from "../../support/until.ts";
 
 /** A connection whose ids are counted, and what is behind it. */
 async function connected(
   options: ConnectOptions = {},
 ): Promise<
-  { readonly script: ScriptedBroker; readonly sink: RecordingSink; readonly mq: Connection; last(): Outbound }
+  { readonly puppet: PuppetBroker; readonly sink: RecordingSink; readonly mq: Connection; last(): Outbound }
 > {
-  const script = new ScriptedBroker();
+  const puppet = new PuppetBroker();
   const sink = new RecordingSink();
   let ids = 0;
-  const mq = await openConnection(script, { telemetry: sink, newId: () => `id-${++ids}`, name: "shop", ...options });
+  const mq = await openConnection(puppet, { telemetry: sink, newId: () => `id-${++ids}`, name: "shop", ...options });
   const last = (): Outbound => {
-    const handed = script.handed.at(-1);
+    const handed = puppet.handed.at(-1);
     assert.ok(handed !== undefined, "nothing was handed to the broker");
     return handed.outbound;
   };
-  return { script, sink, mq, last };
+  return { puppet, sink, mq, last };
 }
 
 /** The labels of the only publish that was counted, and the time that was measured with it. */
@@ -49,18 +49,18 @@ function onlyPublish(
 
 describe("a publisher", () => {
   it("resolves with the id, the outcome and the time it took, and counts the publish", async () => {
-    const { script, sink, mq } = await connected();
-    script.hold();
+    const { puppet, sink, mq } = await connected();
+    puppet.hold();
     const sent = mq.publisher("orders", "order.placed").send({ orderId: "A-19" });
-    await script.clock.advance(250);
-    script.handed[0]?.answer({ outcome: "confirmed" });
+    await puppet.clock.advance(250);
+    puppet.handed[0]?.answer({ outcome: "confirmed" });
     assert.deepEqual(await sent, { messageId: "id-1", outcome: "confirmed", latencyMs: 250 });
     assert.deepEqual(onlyPublish(sink), {
       labels: {
         exchange: "orders",
         "routing.key": "order.placed",
         "message.type": "order.placed",
-        transport: "scripted",
+        transport: "puppet",
         outcome: "confirmed",
       },
       seconds: 0.25,
@@ -68,7 +68,7 @@ describe("a publisher", () => {
   });
 
   it("writes what the contract writes on every publish, each of the kind it has there", async () => {
-    const { script, mq, last } = await connected();
+    const { puppet, mq, last } = await connected();
     await mq.publisher("orders", "order.placed").send({ orderId: "A-19" });
     assert.deepEqual(last(), {
       exchange: "orders",
@@ -82,7 +82,7 @@ describe("a publisher", () => {
         "x-acemq-version": 1,
         "x-acemq-correlation": "id-1",
         "x-acemq-attempt": 1,
-        "x-acemq-first-seen": BigInt(script.clock.now()),
+        "x-acemq-first-seen": BigInt(puppet.clock.now()),
         "x-acemq-origin": "shop@host.test",
       },
       persistent: true,
@@ -195,10 +195,10 @@ describe("a publisher", () => {
   });
 
   it("prepares the bytes that send sends, and sends nothing", async () => {
-    const { script, mq, last } = await connected({ newId: () => "one" });
+    const { puppet, mq, last } = await connected({ newId: () => "one" });
     const publisher = mq.publisher("orders", "order.placed");
     const prepared = await publisher.prepare({ orderId: "A-19" }, { headers: { tenant: "acme" } });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
     await publisher.send({ orderId: "A-19" }, { headers: { tenant: "acme" } });
     assert.deepEqual(prepared, last());
   });
@@ -236,10 +236,10 @@ describe("a publisher", () => {
   });
 
   it("is inert: making one declares nothing and sends nothing", async () => {
-    const { script, mq } = await connected();
+    const { puppet, mq } = await connected();
     mq.publisher("nowhere", "nothing");
-    await script.clock.advance(0);
-    assert.equal(script.handed.length, 0);
+    await puppet.clock.advance(0);
+    assert.equal(puppet.handed.length, 0);
   });
 });
 
@@ -254,8 +254,8 @@ describe("the outcome of a publish", () => {
   ];
   for (const [receipt, code, word] of answers) {
     it(`is ${code}, counted as ${word}, when the broker says ${JSON.stringify(receipt)}`, async () => {
-      const { script, sink, mq } = await connected();
-      script.respond = () => receipt;
+      const { puppet, sink, mq } = await connected();
+      puppet.respond = () => receipt;
       await assert.rejects(mq.publisher("orders", "order.placed").send(1), (error: unknown) => {
         assert.ok(error instanceof PublishError);
         const { exchange, routingKey, messageId, reason, message } = error;
@@ -274,49 +274,49 @@ describe("the outcome of a publish", () => {
   }
 
   it("is `published` on a connection without confirms, in the result and in the metrics", async () => {
-    const { script, sink, mq } = await connected({ confirms: false });
-    script.respond = (_, { confirm }) => ({ outcome: confirm ? "confirmed" : "published" });
+    const { puppet, sink, mq } = await connected({ confirms: false });
+    puppet.respond = (_, { confirm }) => ({ outcome: confirm ? "confirmed" : "published" });
     assert.equal((await mq.publisher("", "q").send(1)).outcome, "published");
     assert.equal(onlyPublish(sink).labels["outcome"], "published");
   });
 
   it("counts a publish that is declined while the connection is blocked as refused [TEL-10]", async () => {
-    const { script, sink, mq } = await connected();
-    script.state = { status: "open", blockedReason: "low on memory" };
+    const { puppet, sink, mq } = await connected();
+    puppet.state = { status: "open", blockedReason: "low on memory" };
     await assert.rejects(mq.publisher("", "q").send(1), { code: "ACEMQ_PUBLISH_PAUSED" });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
     assert.equal(onlyPublish(sink).labels["outcome"], "refused");
   });
 
   it("is ACEMQ_ENCODE, counted as refused, when the payload cannot be encoded", async () => {
-    const { script, sink, mq } = await connected();
+    const { puppet, sink, mq } = await connected();
     await assert.rejects(mq.publisher("", "q").send({ total: NaN }), { name: "EncodeError", code: "ACEMQ_ENCODE" });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
     assert.equal(onlyPublish(sink).labels["outcome"], "refused");
   });
 
   it("is ACEMQ_PUBLISH_REFUSED, counted as refused, when a header cannot be written", async () => {
-    const { script, sink, mq } = await connected();
+    const { puppet, sink, mq } = await connected();
     await assert.rejects(mq.publisher("", "q").send(1, { headers: { rate: NaN } }), {
       code: "ACEMQ_PUBLISH_REFUSED",
       reason: 'header "rate" is NaN, which no AMQP kind holds',
     });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
     assert.equal(onlyPublish(sink).labels["outcome"], "refused");
   });
 
   it("is the signal's reason, counted as refused, when it aborts before the write", async () => {
-    const { script, sink, mq } = await connected();
+    const { puppet, sink, mq } = await connected();
     const signal = AbortSignal.abort(new Error("no longer wanted"));
     await assert.rejects(mq.publisher("", "q", { type: "t" }).send(1, { signal }), { message: "no longer wanted" });
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
     const { labels } = onlyPublish(sink);
     assert.deepEqual([labels["outcome"], labels["message.type"]], ["refused", "t"]);
   });
 
   it("is ACEMQ_PUBLISH_UNKNOWN, counted as failed, when the signal aborts after the write", async () => {
-    const { script, sink, mq } = await connected();
-    script.hold();
+    const { puppet, sink, mq } = await connected();
+    puppet.hold();
     const leaving = new AbortController();
     const sent = mq.publisher("", "q").send(1, { signal: leaving.signal });
     leaving.abort();
@@ -325,11 +325,11 @@ describe("the outcome of a publish", () => {
   });
 
   it("is ACEMQ_PUBLISH_UNKNOWN with the id to resend under when no confirm comes in time", async () => {
-    const { script, mq } = await connected({ publishTimeoutMs: 2_000 });
-    script.hold();
+    const { puppet, mq } = await connected({ publishTimeoutMs: 2_000 });
+    puppet.hold();
     const sent = mq.publisher("", "q").send(1, { messageId: "mine" });
     await Promise.all([
-      script.clock.advance(2_000),
+      puppet.clock.advance(2_000),
       assert.rejects(sent, {
         code: "ACEMQ_PUBLISH_UNKNOWN",
         messageId: "mine",
@@ -356,9 +356,9 @@ describe("what is refused before anything is sent", () => {
   ];
   for (const [what, options, error] of faults) {
     it(`is ${what}`, async () => {
-      const { script, sink, mq } = await connected();
+      const { puppet, sink, mq } = await connected();
       await assert.rejects(mq.publisher("", "q").send("payload", options), error);
-      assert.equal(script.handed.length, 0);
+      assert.equal(puppet.handed.length, 0);
       assert.equal(onlyPublish(sink).labels["outcome"], "refused");
     });
   }
@@ -379,7 +379,7 @@ describe("what is refused before anything is sent", () => {
   });
 
   it("is what a codec makes that is no message", async () => {
-    const { script, mq } = await connected();
+    const { puppet, mq } = await connected();
     const codecs: readonly Partial<Codec>[] = [
       { encode: () => ({ body: "text" as unknown as Uint8Array }) },
       { encode: () => undefined as unknown as { body: Uint8Array } },
@@ -393,7 +393,7 @@ describe("what is refused before anything is sent", () => {
         AceMqError,
       );
     }
-    assert.equal(script.handed.length, 0);
+    assert.equal(puppet.handed.length, 0);
   });
 });
 
@@ -422,7 +422,7 @@ describe("a codec that fails", () => {
 
 describe("the order of one publisher", () => {
   it("is that of the calls, however long each message takes to encode", async () => {
-    const { script, mq } = await connected();
+    const { puppet, mq } = await connected();
     const making = new Map(["slow", "quick"].map((name) => [name, deferred<void>()]));
     const codec: Codec<string> = {
       ...textCodec() as Codec<string>,
@@ -434,16 +434,16 @@ describe("the order of one publisher", () => {
     const publisher = mq.publisher("", "q", { codec });
     const sent = ["slow", "quick", "at once"].map((payload) => publisher.send(payload));
     making.get("quick")?.resolve();
-    await script.clock.advance(0);
-    assert.equal(script.handed.length, 0);
+    await puppet.clock.advance(0);
+    assert.equal(puppet.handed.length, 0);
     making.get("slow")?.resolve();
     await Promise.all(sent);
-    const bodies = script.handed.map(({ outbound }) => new TextDecoder().decode(outbound.body));
+    const bodies = puppet.handed.map(({ outbound }) => new TextDecoder().decode(outbound.body));
     assert.deepEqual(bodies, ["slow", "quick", "at once"]);
   });
 
   it("is not held up by a message that is given up or cannot be made", async () => {
-    const { script, sink, mq } = await connected();
+    const { puppet, sink, mq } = await connected();
     const codec: Codec<string> = {
       ...textCodec() as Codec<string>,
       encode: (payload) => payload === "fails" ? Promise.reject(new Error("no")) : new Promise<never>(() => {}),
@@ -456,7 +456,7 @@ describe("the order of one publisher", () => {
     leaving.abort(new Error("no longer wanted"));
     await assert.rejects(hung, { message: "no longer wanted" });
     assert.equal((await sent).outcome, "confirmed");
-    assert.equal(script.handed.length, 1);
+    assert.equal(puppet.handed.length, 1);
     assert.deepEqual(
       [sink.count("acemq.publish.total", { outcome: "refused" }), sink.count("acemq.publish.total")],
       [2, 3],
