@@ -1,0 +1,61 @@
+/** A budget is checked against what the rounds spread over, so that noise neither passes nor fails it by luck. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Sample } from "../../bench/_harness.ts";
+import { BARE, type BenchLine, type Budget, lineOf, OURS } from "../../bench/_line.ts";
+
+/** Rounds in which the others always reach the same rate, and we the given parts of it. */
+function rates(parts: readonly number[], budget: Budget = { rateToBare: 0.95 }): BenchLine {
+  const of = (perSecond: number): Sample => ({ perSecond, cpuUs: 10 });
+  const others = parts.map(() => of(10_000));
+  const samples = new Map([[OURS, parts.map((part) => of(10_000 * part))], [BARE, others], ["rival", others]]);
+  return lineOf({ bench: "publish", case: "window 100", budget }, "messages/s", samples);
+}
+
+/** Rounds in which the bare client always takes 30 us, and we so much more. */
+function cpu(differences: readonly number[]): BenchLine {
+  const of = (cpuUs: number): Sample => ({ perSecond: 10_000, cpuUs });
+  const samples = new Map([[OURS, differences.map((more) => of(30 + more))], [BARE, differences.map(() => of(30))]]);
+  return lineOf({ bench: "publish", case: "window 100", budget: { cpuOverBareUs: 8 } }, "us CPU/message", samples);
+}
+
+describe("the check of a bench's budget", () => {
+  it("keeps a median below the bound when the spread of the rounds reaches it [DOC-14]", () => {
+    const { ratio, spread, missed } = rates([0.86, 0.88, 0.9, 0.93, 0.96, 0.98, 1.0]);
+    assert.deepEqual([ratio, spread], [0.93, [0.89, 0.97]]);
+    assert.deepEqual(missed, []);
+  });
+
+  it("misses it when the whole spread lies below the bound, however little is missing [DOC-14]", () => {
+    const { ratio, spread, missed } = rates([0.92, 0.93, 0.93, 0.94, 0.94, 0.94, 0.945]);
+    assert.deepEqual([ratio, spread], [0.94, [0.93, 0.94]]);
+    assert.deepEqual(missed, ["at least 0.95 of the bare client's rate, found 0.94"]);
+  });
+
+  it("is not moved by one round that went wrong, in either direction [DOC-14]", () => {
+    assert.deepEqual(rates([0.97, 0.97, 0.97, 0.97, 0.97, 0.97, 0.1]).missed, []);
+    assert.equal(rates([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 5]).missed.length, 1);
+  });
+
+  it("asks the same of a rival that has to be surpassed [DOC-14]", () => {
+    const ahead = { aheadOf: "rival" };
+    assert.deepEqual(rates([0.9, 0.95, 0.97, 0.98, 1.02, 1.05, 1.1], ahead).missed, []);
+    assert.deepEqual(rates([0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96], ahead).missed, [
+      "ahead of rival, found 0.93 of its rate",
+    ]);
+  });
+
+  it("compares round by round, since a machine that slows down slows everybody down [DOC-14]", () => {
+    const of = (perSecond: number): Sample => ({ perSecond, cpuUs: 10 });
+    const bare = [10_000, 9_000, 8_000, 5_000, 4_000, 3_000, 2_000];
+    const samples = new Map([[OURS, bare.map((rate) => of(0.99 * rate))], [BARE, bare.map(of)]]);
+    const measured = { bench: "publish", case: "window 100", budget: { rateToBare: 0.95 } };
+    const { ratio, spread } = lineOf(measured, "messages/s", samples);
+    assert.deepEqual([ratio, spread], [0.99, [0.99, 0.99]]);
+  });
+
+  it("holds processor time to its median", () => {
+    assert.deepEqual(cpu([6, 7, 7, 7.9, 8.5, 9, 12]).missed, []);
+    assert.deepEqual(cpu([6, 7, 7, 8.1, 8.5, 9, 12]).missed, ["at most 8 us of CPU over the bare client, found 8.1"]);
+  });
+});
