@@ -1,11 +1,10 @@
-/** W3C trace context crosses the broker under its own names, and stays with the message. */
+/** W3C trace context stays with a message that is retried and set aside. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { connect } from "../../connect.ts";
 import { fixedRetry } from "../../src/retry/policy.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { onBroker } from "../support/brokers.ts";
-import { BareClient } from "../support/rabbitmq.ts";
 import { AMQP_URL, missing } from "../support/services.ts";
 
 const skip = await missing("rabbitmq");
@@ -38,23 +37,4 @@ describe("the trace context of a message", () => {
       }
     });
   });
-
-  it(
-    "has its own names on the wire, where a client that knows nothing of us looks for it [TEL-18]",
-    { skip },
-    async () => {
-      const bare = await BareClient.open("acemq-trace");
-      try {
-        const queue = await bare.queue("orders");
-        const mq = await connect(AMQP_URL);
-        await mq.publisher("", queue).send({ id: "A-19" }, { headers: CONTEXT }).finally(() => mq.close());
-        const { table } = await bare.take(queue);
-        const names = Object.keys(table).filter((name) => !name.startsWith("x-acemq-"));
-        assert.deepEqual(names.sort(), ["traceparent", "tracestate"]);
-        assert.deepEqual({ traceparent: table["traceparent"], tracestate: table["tracestate"] }, CONTEXT);
-      } finally {
-        await bare.close();
-      }
-    },
-  );
 });
