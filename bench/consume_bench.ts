@@ -10,7 +10,7 @@ import { openBare } from "./_clients/bare.ts";
 import { type BenchClient, BODY } from "./_clients/client.ts";
 import { keepInFlight, roundsFromArguments, runRounds, type Sample, Stopwatch } from "./_harness.ts";
 import { type Budget, lineOf } from "./_line.ts";
-import { type QueueKind, Queues } from "./_queues.ts";
+import { Queues } from "./_queues.ts";
 
 /** Messages of a round: about a second's worth. */
 const MESSAGES = 15_000;
@@ -18,10 +18,7 @@ const MESSAGES = 15_000;
 /** How many are on their way at once while the queue is filled. */
 const FILL_WINDOW = 256;
 
-const BUDGETS: Readonly<Record<QueueKind, Budget>> = {
-  classic: { cpuOverBareUs: 8, rateToBare: 0.95, aheadOf: "rabbitmq-client" },
-  quorum: {},
-};
+const BUDGET: Budget = { cpuOverBareUs: 8, rateToBare: 0.95, aheadOf: "rabbitmq-client" };
 
 /** From the first delivery to the last acknowledgement; subscribing and leaving are not counted. */
 async function consumeRound(client: BenchClient, queue: string): Promise<Sample> {
@@ -56,7 +53,7 @@ async function main(): Promise<void> {
         await keepInFlight(sender.send, { messages: MESSAGES, window: FILL_WINDOW });
         return await consumeRound(client, queue);
       });
-      const measured = { bench: "consume", case: `${kind}, prefetch 100`, budget: BUDGETS[kind] };
+      const measured = { bench: "consume", case: `${kind}, prefetch 100`, budget: BUDGET };
       console.log(JSON.stringify(lineOf(measured, "messages/s", samples)));
       console.log(JSON.stringify(lineOf(measured, "us CPU/message", samples)));
     }

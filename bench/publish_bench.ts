@@ -22,17 +22,18 @@ interface PublishCase {
   readonly messages: number;
 }
 
-const BUDGET: Budget = { cpuOverBareUs: 8, rateToBare: 0.95, aheadOf: "rabbitmq-client" };
-
+/** Windows of one come last: what they measure is the wait for the broker, on code that is warm. */
 const CASES: readonly PublishCase[] = [
-  { kind: "classic", persistent: true, window: 1, messages: 800 },
   { kind: "classic", persistent: true, window: 100, messages: 8_000 },
   { kind: "classic", persistent: true, window: 256, messages: 8_000 },
   { kind: "classic", persistent: false, window: 100, messages: 12_000 },
-  { kind: "quorum", persistent: true, window: 1, messages: 800 },
   { kind: "quorum", persistent: true, window: 100, messages: 8_000 },
   { kind: "quorum", persistent: true, window: 256, messages: 8_000 },
+  { kind: "classic", persistent: true, window: 1, messages: 800 },
+  { kind: "quorum", persistent: true, window: 1, messages: 800 },
 ];
+
+const RATES: Budget = { rateToBare: 0.95, aheadOf: "rabbitmq-client" };
 
 /** A client, and its sender to the queue of the case. */
 interface Publishing {
@@ -40,11 +41,9 @@ interface Publishing {
   readonly sender: Sender;
 }
 
-/** The bounds of a case. With one message in flight a round trip to the disk decides, and its CPU figure is all waiting. */
-function budgetOf({ kind, persistent, window }: PublishCase): Budget {
-  if (kind === "quorum" || !persistent) return {};
-  const { cpuOverBareUs: _, ...rates } = BUDGET;
-  return window === 1 ? rates : BUDGET;
+/** With one message in flight the process sleeps and wakes for each: its CPU figure is the system's more than anybody's. */
+function budgetOf({ window }: PublishCase): Budget {
+  return window === 1 ? RATES : { ...RATES, cpuOverBareUs: 8 };
 }
 
 async function measureCase(one: PublishCase, clients: readonly BenchClient[], queues: Queues): Promise<Samples> {
@@ -66,6 +65,7 @@ async function measureCase(one: PublishCase, clients: readonly BenchClient[], qu
 
 /** A comparison of clients that send different messages would say nothing. */
 async function assertSameMessages(contestants: readonly Publishing[], queue: string, queues: Queues): Promise<void> {
+  await queues.purge(queue);
   const facts: unknown[] = [];
   for (const { sender } of contestants) {
     await sender.send();

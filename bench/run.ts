@@ -101,4 +101,7 @@ async function main(): Promise<void> {
   if (check && missed.length > 0) process.exitCode = 1;
 }
 
-await main();
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
