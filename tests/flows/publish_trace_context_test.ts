@@ -37,15 +37,4 @@ describe("trace context", () => {
       assert.equal(await bare.depth(queue), 0);
     }),
   );
-
-  it(
-    "is text under those very names for programs without this library [TEL-18]",
-    { skip },
-    inWorld(async ({ mq, bare }) => {
-      const queue = await bare.queue("q");
-      await mq.publisher("", queue).send(1, { headers: TRACE });
-      const ours = (await bare.take(queue)).headers.filter(([name]) => !name.startsWith("x-acemq-"));
-      assert.deepEqual(ours, Object.entries(TRACE).map(([name, value]) => [name, "S", value]));
-    }),
-  );
 });

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { memoryBroker, virtualClock } from "../../adapters/memory/mod.ts";
-import { jsonCodec } from "../../src/codec/json.ts";
-import { textCodec } from "../../src/codec/text.ts";
+import type { jsonCodec } from "../../src/codec/json.ts";
 import type { ConnectOptions } from "../../src/connect_options.ts";
 import { type Connection, openConnection } from "../../src/connection.ts";
 import { ConnectionError } from "../../src/errors.ts";
-import type { Message } from "../../src/message/message.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
-import type { Publisher } from "../../src/publish/publisher.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { PuppetBroker } from "../support/puppet_broker.ts";
-import { claim, type Fits, type Same } from "../support/types.ts";
 import { deferred } from "../support/until.ts";
 
 /** Everything a reader of events gets until it ends. */
@@ -356,30 +352,5 @@ describe("closing a connection", () => {
     await closing;
     assert.notEqual(await opening, true);
     assert.equal(broker.inspect("q")?.consumers, 0);
-  });
-});
-
-describe("the types of a connection", () => {
-  it("make a payload the codec cannot hold a compile error, and never any [TS-01]", async () => {
-    const { mq } = await withQueue();
-    const texts = mq.publisher("", "q", { codec: textCodec() });
-    type Text = Parameters<typeof texts.send>[0];
-    claim<Same<Text, string | number | bigint | boolean>>();
-    claim<Same<Fits<{ orderId: string }, Text>, false>>();
-    claim<Same<Parameters<typeof texts.sendAll>[0], Iterable<Text>>>();
-
-    interface Order {
-      readonly orderId: string;
-    }
-    const orders = mq.publisher("", "q", { codec: jsonCodec<Order>() });
-    claim<Same<typeof orders, Publisher<Order>>>();
-    claim<Same<Fits<{ orderID: string }, Parameters<typeof orders.send>[0]>, false>>();
-    const untyped = mq.publisher("", "q");
-    claim<Same<Parameters<typeof untyped.send>[0], unknown>>();
-
-    await mq.consume("q", (message) => claim<Same<typeof message, Message<Order>>>(), { codec: jsonCodec<Order>() });
-    await mq.consume("q", ({ payload }) => claim<Same<typeof payload, unknown>>());
-    await mq.consume<Order>("q", ({ payload }) => claim<Same<typeof payload, Order>>());
-    await mq.close();
   });
 });

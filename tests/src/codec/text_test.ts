@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { textCodec, type TextPayload } from "../../../src/codec/text.ts";
 import { DecodeError, EncodeError } from "../../../src/errors.ts";
 import type { EncodedPayload } from "../../../src/ports/codec.ts";
-import { claim, type Fits, type Same } from "../../support/types.ts";
 
 function bytesOf(payload: unknown): Uint8Array {
   return (textCodec().encode(payload as TextPayload) as EncodedPayload).body;
@@ -91,11 +90,5 @@ describe("text", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
       assert.equal(read(bytesOf(text), textCodec().contentType), text.replace(/^\ufeff/, ""));
     }));
-  });
-
-  it("is typed: text, finite numbers and booleans, nothing else", () => {
-    type Payload = Parameters<ReturnType<typeof textCodec>["encode"]>[0];
-    claim<Same<Payload, string | number | bigint | boolean>>();
-    claim<Same<Fits<{ a: 1 }, Payload>, false>>();
   });
 });
