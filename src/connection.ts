@@ -123,7 +123,7 @@ export class Connection {
   }
 
   /**
-   * Consumes from a queue: declares its failure side, subscribes, and calls the handler for every message.
+   * Consumes from a queue: declares its failure side, subscribes, and calls the handler for every message, at least once.
    *
    * @throws {TopologyError} the queue is not there, or what is declared beside it exists otherwise
    * @throws {RangeError} an option out of range
@@ -145,7 +145,10 @@ export class Connection {
     return opened;
   }
 
-  /** Messages of a queue as an async iterable, each to be settled by the caller; leaving the loop hands back the rest. */
+  /**
+   * Messages of a queue as an async iterable, each to be settled by the caller; leaving the loop hands back the rest. Consume
+   * interceptors are not run.
+   */
   deliveries<T = unknown>(queue: string, options: DeliveriesOptions<T> = {}): AsyncIterableIterator<Delivery<T>> {
     this.#assertOpen();
     const closing = this.#closingNow.signal;
@@ -200,16 +203,23 @@ export class Connection {
 
   async #drain(budget: AbortSignal): Promise<DrainReport> {
     this.#closingNow.abort();
-    const reports = await Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
-    await this.#gate.drain(budget);
+    try {
+      const reports = await Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
+      await this.#gate.drain(budget);
+      const stranded = reports.reduce((sum, report) => sum + report.stranded, 0);
+      return { drained: stranded === 0, stranded };
+    } finally {
+      await this.#release();
+    }
+  }
+
+  async #release(): Promise<void> {
     try {
       await this.#parts.broker.close();
     } finally {
       this.#gate.close();
       this.#parts.hub.close();
     }
-    const stranded = reports.reduce((sum, report) => sum + report.stranded, 0);
-    return { drained: stranded === 0, stranded };
   }
 
   #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> {

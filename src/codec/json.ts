@@ -34,6 +34,9 @@ const NAMES: readonly string[] = ["application/json", "text/json"];
  * word (NaN, an infinity, a function, `undefined` in a list, and whatever does not keep its content in members: a `Map`, a `Set`, a
  * `Response`). A member that is `undefined` is left out. `null` is a payload like another, but .NET refuses to read it.
  *
+ * JSON carries no schema: a member the sender has renamed is found missing, and only when somebody reads it. Add members, with a
+ * default for messages without them; do not rename or remove them.
+ *
  * @example
  * ```ts
  * import assert from "node:assert/strict";

@@ -34,7 +34,7 @@ export function accept(): Ack {
 /**
  * Try again later: the same as throwing, with a say in the wait.
  *
- * The attempt is spent. `delayMs` replaces the policy's wait, without jitter; a wait long enough for the broker takes the nearest
+ * The handler runs again from its beginning, after the messages that are in the queue by then. The attempt is spent. `delayMs` replaces the policy's wait, without jitter; a wait long enough for the broker takes the nearest
  * rung that was declared (`rungsMs`). With no attempt left the message goes to `{queue}.dlq`.
  *
  * @example

@@ -8,7 +8,12 @@ import type { Message } from "../message/message.ts";
 import type { HandlerResult } from "./ack.ts";
 import type { Handled } from "./settlement.ts";
 
-/** Handles one message. Returning nothing accepts it; throwing walks the retry ladder, or skips it for a `FatalError`. */
+/**
+ * Handles one message. Returning nothing accepts it; throwing walks the retry ladder, or skips it for a `FatalError`.
+ *
+ * Delivery is at least once, so a handler has to be safe to run twice: after a failure it runs again from its beginning, and a lost
+ * acknowledgement brings back a message it had finished. `envelope.id` is the same every time.
+ */
 export type Handler<T = unknown> = (message: Message<T>) => HandlerResult | Promise<HandlerResult>;
 
 /**

@@ -16,13 +16,18 @@ import type { ConsumeInterceptor } from "./interceptor.ts";
 export interface ReceiveOptions<T = unknown> {
   /** How bytes become payloads: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
-  /** How failures are tried again. @default {noRetry(): the first failure goes to `.dlq`} */
+  /**
+   * How failures are tried again. Every retry runs the handler from its beginning, and goes to the back of the queue.
+   *
+   * @default {noRetry(): the first failure goes to `.dlq`}
+   */
   readonly retry?: RetryPolicy;
   /** Rungs beyond the policy's, for waits that handlers ask for, whole seconds in milliseconds. @default {[]} */
   readonly rungsMs?: readonly number[];
   /**
-   * Unsettled deliveries the broker hands out at most. The price of more is memory and a longer way back at a shutdown; of fewer,
-   * a round trip between messages. `"unlimited"` is what it says.
+   * Unsettled deliveries the broker hands out at most, those that wait for another attempt included. The price of more is memory
+   * (as many bodies at once, whatever their size) and a longer way back at a shutdown; of fewer, a round trip between messages.
+   * `"unlimited"` is what it says.
    *
    * @default {50}
    */
@@ -42,7 +47,7 @@ export interface ReceiveOptions<T = unknown> {
 
 /** Options of `mq.consume`. */
 export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
-  /** Handlers that run at once. One keeps the order of the queue. @default {1} */
+  /** Handlers that run at once. One keeps the order of the queue, but for messages that fail and are retried. @default {1} */
   readonly concurrency?: number;
   /** Run after the connection's, outermost first. */
   readonly interceptors?: readonly ConsumeInterceptor[];

@@ -37,7 +37,7 @@ export interface Envelope {
   readonly origin?: string | undefined;
   /** Why the message was set aside; only on copies in `.dlq` and `.parked`. */
   readonly error?: string | undefined;
-  /** Where the payload is, when the application says so. */
+  /** Where the payload is, when the application says so; whether it is still there is for the application to know. */
   readonly claim?: string | undefined;
   /** The declared route the message follows. */
   readonly route?: DeclaredRoute | undefined;

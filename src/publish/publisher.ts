@@ -44,6 +44,9 @@ export interface PublisherContext {
  * Every message is confirmed by the broker and mandatory unless asked otherwise, so a promise that resolves means that the message
  * is in at least one queue. Anything less is thrown as a {@linkcode PublishError}. The price is one round trip a call: send
  * several at once (`sendAll`, or calls not awaited one by one) and the broker answers them together.
+ *
+ * Publishing is no part of a database transaction: when one commits and the other fails, the data exists and nobody was told, or
+ * the reverse. And a broker is no file store: it holds a large body in memory, and every consumer's prefetch holds it again.
  */
 export class Publisher<T = unknown> {
   /** The exchange it sends to; empty for the default one. */
@@ -66,7 +69,8 @@ export class Publisher<T = unknown> {
     this.exchange = target.exchange;
     this.routingKey = target.routingKey;
     this.#context = context;
-    this.#options = options;
+    // Its own copy: what the caller does to the object later is no business of the publisher's.
+    this.#options = options.headers === undefined ? { ...options } : { ...options, headers: { ...options.headers } };
     this.#lane = context.gate.newLane();
     const interceptors = [...context.interceptors, ...options.interceptors ?? []];
     this.#preparation = { codec: context.codec, interceptors };

@@ -39,11 +39,17 @@ export interface BatchOptions {
   readonly causedBy?: { readonly envelope: Envelope };
   /** Application headers. The prefix `x-acemq-` is refused; the broker's own bookkeeping is left out. */
   readonly headers?: OutgoingHeaders;
-  /** Where the payload is, for consumers that look it up themselves. */
+  /**
+   * Where the payload is, for consumers that look it up themselves. Nothing relates that place to a queue: it has to keep the payload
+   * for longer than the message can stay anywhere, dead letters and replays included.
+   */
   readonly claim?: string;
   /** 0 to 255; what a queue with `x-max-priority` sorts by. */
   readonly priority?: number;
-  /** The message is dropped (or dead-lettered) when it waits longer in a queue, whole milliseconds. */
+  /**
+   * The message is dropped (or dead-lettered) when it waits longer in a queue, whole milliseconds. RabbitMQ looks at the head of the
+   * queue only, so behind a message that expires later it expires late: this is no way to delay a message.
+   */
   readonly expirationMs?: number;
   /** Overrides the publisher's. */
   readonly persistent?: boolean;

@@ -71,7 +71,7 @@ export function noRetry(): RetryPolicy {
 }
 
 /**
- * The same wait before every attempt.
+ * The same wait before every attempt. What it costs is said at {@linkcode exponentialRetry}.
  *
  * @example
  * ```ts
@@ -93,9 +93,12 @@ export function fixedRetry(maxAttempts: number, options: FixedRetryOptions = {})
 /**
  * A wait that grows from attempt to attempt up to a ceiling.
  *
- * A retry is a republish, so a retried message goes to the back of its queue: where order matters use an ordered consumer, which
- * never takes the ladder. Waits below `brokerWaitThresholdMs` occupy one prefetch slot of the consumer; longer ones wait in a
- * queue of the broker, survive a restart and cost one extra hop.
+ * Retries make duplicates: a handler runs again from its beginning, so what it did before it failed it does again. A retry is a
+ * republish, so the message goes to the back of its queue and the order is lost for it: where order matters more than progress, use
+ * {@linkcode noRetry}.
+ *
+ * Waits below `brokerWaitThresholdMs` occupy one prefetch slot of the consumer. Longer ones wait in a queue of the broker and survive
+ * a restart; they cost one extra hop, which the broker itself makes by dead-lettering, without a confirm.
  *
  * @example
  * ```ts

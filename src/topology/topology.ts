@@ -23,7 +23,12 @@ export interface ExchangeOptions {
 
 /** Options of {@linkcode Topology.queue}. */
 export interface QueueOptions {
-  /** What kind of queue it is. @default {"quorum", or "classic" for an exclusive, auto-delete or transient queue} */
+  /**
+   * What kind of queue it is. A quorum queue counts how often a message comes back unsettled (a crash, a lost connection, a close),
+   * and RabbitMQ 4 by default drops or dead-letters it after 20 times; retries are copies and do not count.
+   *
+   * @default {"quorum", or "classic" for an exclusive, auto-delete or transient queue}
+   */
   readonly type?: "quorum" | "classic" | "stream";
   /** Brings `.dlq` and `.parked`, and sends what the broker itself drops (expired, overflowed) to `.dlq`. @default {false} */
   readonly deadLetter?: boolean;
