@@ -46,7 +46,7 @@ export interface MemoryBroker extends Broker {
   /**
    * Puts in a message that this library did not write, as another client would have published it.
    *
-   * @throws {TopologyError} no such exchange
+   * @throws {TopologyError} no such exchange, or a message the broker refuses
    * @throws {TypeError} a header value no AMQP kind holds
    */
   put(message: RecordedMessage): Routed;

@@ -111,7 +111,7 @@ export class MemoryConnection implements port.BrokerConnection {
     return this.#askAbout(name, "pull from", () => {
       const queue = this.#broker.queue(name, this);
       const entry = queue.pull();
-      return entry === undefined ? null : this.#handOf(queue).take(entry, true);
+      return entry === undefined ? null : this.#handOf(queue).take(entry);
     });
   }
 

@@ -35,8 +35,6 @@ export class Consumer extends Holder {
   readonly #options: ConsumerOptions;
   #prefetch: number;
   #isActive = true;
-  /** Whether it stands in its queue's line already. */
-  isInLine = false;
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
     super(queue, options.inlet);
@@ -52,13 +50,18 @@ export class Consumer extends Holder {
 
   /** Hands over a message: counted now, told a little later. */
   deliver(entry: QueueEntry): void {
-    const delivery = this.take(entry, false);
+    const delivery = this.take(entry);
     this.#options.postbox.post({ arrive: () => this.#tell(delivery) });
   }
 
   setPrefetch(prefetch: number): void {
     this.#prefetch = prefetch;
     this.#queue.offer(this);
+  }
+
+  /** A push says nothing of returns before the first one. */
+  protected override tellsReturns(returns: number): boolean {
+    return returns > 0;
   }
 
   protected override release(delivery: MemoryDelivery, as: SettleAs): void {

@@ -26,7 +26,7 @@ const REMEMBERED_KEYS = 1_000;
 /** An exchange of the memory broker. */
 export class MemoryExchange {
   readonly spec: Declared<ExchangeSpec>;
-  readonly #bindings: Binding[] = [];
+  #bindings: readonly Binding[] = [];
   /** Where each key went before; a headers exchange looks at more than the key. */
   readonly #ways = new Map<string, readonly MemoryQueue[]>();
 
@@ -46,17 +46,18 @@ export class MemoryExchange {
       one.queue === binding.queue && one.routingKey === binding.routingKey &&
       isSameValue(one.arguments, binding.arguments)
     );
-    if (!isThere) this.#bindings.push(binding);
+    if (isThere) return;
+    this.#bindings = [...this.#bindings, binding];
     this.#ways.clear();
   }
 
   /** Forgets a queue; true when it was the last one bound. */
   unbind(queue: MemoryQueue): boolean {
     const kept = this.#bindings.filter((one) => one.queue !== queue);
-    const isLast = kept.length === 0 && this.#bindings.length > 0;
-    this.#bindings.splice(0, this.#bindings.length, ...kept);
+    if (kept.length === this.#bindings.length) return false;
+    this.#bindings = kept;
     this.#ways.clear();
-    return isLast;
+    return kept.length === 0;
   }
 
   /** The queues a message goes to, each once. */

@@ -43,10 +43,10 @@ export class Holder {
     return this.#held.size;
   }
 
-  /** Takes what the queue has let go; a quorum queue tells of returns that did not happen only when it was asked. */
-  take(entry: QueueEntry, wasAsked: boolean): MemoryDelivery {
+  /** Takes what the queue has let go. */
+  take(entry: QueueEntry): MemoryDelivery {
     const { returns } = entry;
-    const tellsReturns = this.#queue.isQuorum && (returns > 0 || wasAsked);
+    const tellsReturns = this.#queue.isQuorum && this.tellsReturns(returns);
     const message = receivedMessage(entry.message, {
       redelivered: returns > 0,
       returns: tellsReturns ? returns : undefined,
@@ -61,6 +61,11 @@ export class Holder {
     if (this.#inlet.isBlocked) this.#inlet.send(() => this.#isOpen && this.release(delivery, as));
     else this.release(delivery, as);
     return "sent";
+  }
+
+  /** Whether `x-delivery-count` is there: a pull says even that there was no return. */
+  protected tellsReturns(_returns: number): boolean {
+    return true;
   }
 
   /** The broker has read the settlement. */

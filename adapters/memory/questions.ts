@@ -8,6 +8,7 @@ import { ConnectionError, TopologyError } from "../../src/errors.ts";
 import type { DeclareResult } from "../../src/ports/broker.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
+import { UnwritableHeaderError } from "./wire_hop.ts";
 
 /** Asks over one connection. */
 export class Questions {
@@ -34,6 +35,7 @@ export class Questions {
       effect();
       return { status: "declared" };
     } catch (error) {
+      if (error instanceof UnwritableHeaderError) return { status: "refused", reason: error.message };
       if (!(error instanceof Refusal)) throw error;
       return { status: error.isDifference ? "differs" : "refused", reason: error.message };
     }

@@ -11,7 +11,6 @@ import type { QueueSpec } from "../../src/topology/specs.ts";
 import { Alarm } from "./alarm.ts";
 import type { ConsumedQueue, Consumer } from "./consumer.ts";
 import type { DeathReason } from "./death_history.ts";
-import { Deque } from "./deque.ts";
 import type { Declared } from "./equivalence.ts";
 import { type QueueSettings, queueSettings } from "./queue_settings.ts";
 import { type QueueEntry, ReadyList } from "./ready_list.ts";
@@ -36,8 +35,8 @@ export class MemoryQueue implements ConsumedQueue {
   readonly #host: QueueHost;
   readonly #ready = new ReadyList();
   readonly #consumers = new Set<Consumer>();
-  /** Consumers that can take a message, longest waiting first. */
-  readonly #line = new Deque<Consumer>();
+  /** Consumers that can take a message, longest waiting first; a full one leaves until it has settled something. */
+  readonly #line = new Set<Consumer>();
   readonly #alarm: Alarm;
   #nextRank = 0;
   #readyBytes = 0;
@@ -128,11 +127,13 @@ export class MemoryQueue implements ConsumedQueue {
 
   removeConsumer(consumer: Consumer): void {
     this.#consumers.delete(consumer);
+    this.#line.delete(consumer);
     if (this.spec.autoDelete && this.#consumers.size === 0) this.#host.abandoned(this);
   }
 
   offer(consumer: Consumer): void {
-    if (this.#standInLine(consumer)) this.#dispatch();
+    this.#standInLine(consumer);
+    this.#dispatch();
   }
 
   /** Drops everything that waits. */
@@ -187,17 +188,13 @@ export class MemoryQueue implements ConsumedQueue {
     this.expire();
   }
 
-  /** Full consumers leave the line until they have settled something. */
-  #standInLine(consumer: Consumer): boolean {
-    if (consumer.isInLine || !consumer.hasCredit) return false;
-    consumer.isInLine = true;
-    this.#line.push(consumer);
-    return true;
+  #standInLine(consumer: Consumer): void {
+    if (consumer.hasCredit) this.#line.add(consumer);
   }
 
   #nextInLine(): Consumer | undefined {
-    for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
-      next.isInLine = false;
+    for (const next of this.#line) {
+      this.#line.delete(next);
       if (next.hasCredit) return next;
     }
     return undefined;

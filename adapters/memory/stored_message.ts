@@ -56,16 +56,20 @@ function usableId(id: string | undefined): string | undefined {
  * Takes a message in. Its `BCC` header has done its work then and is gone (contract core 1.2).
  *
  * @throws {UnwritableHeaderError} a header value no AMQP kind holds
- * @throws {Refusal} a `CC` or `BCC` header that is no list
+ * @throws {Refusal} a `CC` or `BCC` header that is no list, an expiration that is no whole number
  */
 export function storedMessage(
   { exchange, routingKey, properties = {}, headers = {}, body }: RecordedMessage,
 ): StoredMessage {
   const arrived = tableAfterHop(headers);
+  const { expiration } = properties;
+  if (expiration !== undefined && !/^\d+$/.test(expiration)) {
+    throw preconditionFailed(`invalid expiration '${expiration}'`);
+  }
   return {
     exchange,
     keys: [routingKey, ...keysIn(arrived, "CC"), ...keysIn(arrived, "BCC")],
-    properties,
+    properties: { ...properties },
     headers: Object.hasOwn(arrived, "BCC") ? withoutHeader(arrived, "BCC") : arrived,
     body: new Uint8Array(body),
   };
@@ -87,7 +91,7 @@ export function receivedMessage(
     exchange: message.exchange,
     routingKey: message.keys[0],
     redelivered,
-    properties: message.properties,
+    properties: { ...message.properties },
     headers: returns === undefined ? headers : { ...headers, "x-delivery-count": returns },
     body: new Uint8Array(message.body),
   };

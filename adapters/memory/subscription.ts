@@ -7,6 +7,7 @@
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { Consumer } from "./consumer.ts";
 import type { Inlet } from "./inlet.ts";
+import { Refusal } from "./refusals.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
 /** Whose subscription, to what, and how. */
@@ -99,7 +100,8 @@ export class MemorySubscription implements Subscription {
     if (this.#isEnded || this.#consumer !== undefined) return;
     try {
       this.#attach();
-    } catch {
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
       // Somebody else has it to themselves now: wait for the next one of that name.
       return;
     }

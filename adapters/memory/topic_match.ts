@@ -10,24 +10,24 @@
  * The empty key is no word at all.
  */
 export function matchesTopic(pattern: string, key: string): boolean {
-  return matchesFrom(wordsOf(pattern), wordsOf(key), 0);
+  const words = wordsOf(key);
+  /** After each word of the pattern: how many leading words of the key it can have taken. */
+  let taken: ReadonlySet<number> = new Set([0]);
+  for (const word of wordsOf(pattern)) {
+    const next = new Set<number>();
+    for (const count of taken) {
+      if (word === "#") addRange(next, count, words.length);
+      else if (count < words.length && (word === "*" || word === words[count])) next.add(count + 1);
+    }
+    taken = next;
+  }
+  return taken.has(words.length);
 }
 
-/** Words of a pattern or a key. */
 function wordsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(".");
 }
 
-/** Row by row over the pattern: which numbers of leading words of the key it can have taken so far. */
-function matchesFrom(pattern: readonly string[], key: readonly string[], from: number): boolean {
-  let taken = new Set([from]);
-  for (const word of pattern) {
-    const next = new Set<number>();
-    for (const count of taken) {
-      if (word === "#") { for (let more = count; more <= key.length; more++) next.add(more); }
-      else if (count < key.length && (word === "*" || word === key[count])) next.add(count + 1);
-    }
-    taken = next;
-  }
-  return taken.has(key.length);
+function addRange(numbers: Set<number>, from: number, to: number): void {
+  for (let number = from; number <= to; number++) numbers.add(number);
 }

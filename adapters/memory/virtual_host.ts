@@ -7,7 +7,6 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
-import type { WireTable } from "../../src/message/wire_value.ts";
 import type { BindingSpec, ExchangeSpec, ExchangeType, QueueSpec } from "../../src/topology/specs.ts";
 import { deadLettered } from "./dead_letter.ts";
 import { type DeathReason, isDeathCycle } from "./death_history.ts";
@@ -62,14 +61,14 @@ export class VirtualHost implements QueueHost {
   /** Somebody has connected: what expired while nobody was is dealt with now. */
   enter(): void {
     this.#connections++;
-    if (this.#connections === 1) { for (const queue of this.#queues.values()) queue.expire(); }
+    if (this.#connections === 1) this.#queues.forEach((queue) => queue.expire());
   }
 
   /** Somebody has gone, and takes the queues along that were theirs alone. */
   leave(owner: object): void {
     for (const queue of this.#queues.values()) if (queue.owner === owner) this.#remove(queue);
     this.#connections--;
-    if (this.#connections === 0) { for (const queue of this.#queues.values()) queue.rest(); }
+    if (this.#connections === 0) this.#queues.forEach((queue) => queue.rest());
   }
 
   findQueue(name: string): MemoryQueue | undefined {
@@ -203,5 +202,5 @@ export class VirtualHost implements QueueHost {
 
 function declared<Spec extends QueueSpec | ExchangeSpec>(spec: Spec): Declared<Spec> {
   const { arguments: args, ...rest } = spec;
-  return { ...rest, arguments: tableAfterHop(args) as WireTable };
+  return { ...rest, arguments: tableAfterHop(args) };
 }

@@ -212,6 +212,16 @@ describe("the limits of a memory broker", () => {
 });
 
 describe("connections to a memory broker", () => {
+  it("have their consumers back when a queue is declared again in the same breath as it was deleted", async () => {
+    const { broker, clock, mq } = await opened();
+    await declare(mq, "q");
+    const { subscription, deliveries } = await subscribe(mq, "q");
+    await Promise.all([mq.deleteQueue("q"), declare(mq, "q")]);
+    await publish(mq, "q", "1");
+    await clock.advance(0);
+    assert.deepEqual([subscription.live, deliveries.length, broker.inspect("q")?.consumers], [true, 1, 1]);
+  });
+
   it("are refused a consumer that would go before others", async () => {
     const { mq } = await opened();
     await declare(mq, "q");

@@ -189,6 +189,16 @@ export function declaring(it: Scenario): void {
     });
   }
 
+  it("refuses an argument that no AMQP kind holds, and goes on", async (world) => {
+    const queue = await world.queue("q");
+    const args = { "x-nothing": NaN };
+    assert.equal((await world.declareQueue(world.name("bad"), { arguments: args })).status, "refused");
+    assert.equal((await world.declareExchange(world.name("bad"), { arguments: args })).status, "refused");
+    const bound = await world.mq.bindQueue({ queue, exchange: "amq.direct", routingKey: "", arguments: args });
+    assert.equal(bound.status, "refused");
+    await world.fill(queue, "and everything goes on");
+  });
+
   it("refuses names that are the broker's own", async (world) => {
     const name = "amq.acemq-contract";
     assert.equal(

@@ -155,6 +155,14 @@ export function publishing(it: Scenario): void {
     },
   );
 
+  it("refuses a time to live that is no whole number, and goes on", async (world) => {
+    const queue = await world.queue("q");
+    for (const expirationMs of [1.5, -1, NaN]) {
+      assert.equal((await world.publish(queue, { expirationMs })).outcome, "refused");
+    }
+    await world.fill(queue, "still here");
+  });
+
   it("refuses headers that do not fit a frame, and goes on", async (world) => {
     const queue = await world.queue("q");
     const { maxHeaderBytes } = world.mq.limits;

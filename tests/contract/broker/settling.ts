@@ -96,6 +96,16 @@ export function settling(it: Scenario): void {
     },
   );
 
+  it("writes over an x-delivery-count that was sent along when a quorum queue has one to tell", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.publish(queue, { headers: { "x-delivery-count": 7 } });
+    const { deliveries } = await world.read(queue, { prefetch: 1 });
+    await world.until("a delivery", () => deliveries.length === 1);
+    deliveries[0]?.settle("requeue");
+    await world.until("another", () => deliveries.length === 2);
+    assert.deepEqual(deliveries.map(({ message }) => message.headers["x-delivery-count"]), [7, 1]);
+  });
+
   it("drops a discarded message of a queue without a dead-letter exchange", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2");
