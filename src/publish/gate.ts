@@ -120,7 +120,7 @@ export class PublishGate {
       };
       const deadline = this.#admissions.set(() => {
         stopWaiting();
-        resolve({ outcome: "paused", reason: noPermit(this.#options) });
+        resolve({ outcome: "paused", reason: noPermit(this.outstanding, this.#options.permitTimeoutMs) });
       });
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#permits.wait(waiter);
@@ -167,12 +167,13 @@ export class PublishGate {
     if (status === "closed") return CLOSED;
     if (status === "recovering") return { outcome: "paused", reason: "the connection is lost and being recovered" };
     if (blockedReason === undefined) return undefined;
-    return { outcome: "paused", reason: `the broker has blocked this connection: ${blockedReason}` };
+    const why = blockedReason === "" ? "" : `: ${blockedReason}`;
+    return { outcome: "paused", reason: `the broker has blocked this connection${why}` };
   }
 }
 
 /** What the family says when no permit comes free (contract core 2.5). */
-function noPermit({ maxOutstandingPublishes, permitTimeoutMs }: GateOptions): string {
-  return `${maxOutstandingPublishes} publishes are already waiting for a confirm and none completed within ` +
-    `${permitTimeoutMs} ms. The broker is not keeping up; publish more slowly rather than buffering more.`;
+function noPermit(outstanding: number, timeoutMs: number): string {
+  return `${outstanding} publishes are already waiting for a confirm and none completed within ${timeoutMs} ms. ` +
+    "The broker is not keeping up; publish more slowly rather than buffering more.";
 }

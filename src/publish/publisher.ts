@@ -43,7 +43,8 @@ export interface PublisherContext {
  *
  * Every message is confirmed by the broker and mandatory unless asked otherwise, so a promise that resolves means that the message
  * is in at least one queue. Anything less is thrown as a {@linkcode PublishError}. The price is one round trip a call: send
- * several at once (`sendAll`, or calls not awaited one by one) and the broker answers them together.
+ * several at once (`sendAll`, or calls not awaited one by one) and the broker answers them together. The price of the order is that
+ * a message that takes long to make, in an interceptor or a codec, holds up those sent after it.
  *
  * Publishing is no part of a database transaction: when one commits and the other fails, the data exists and nobody was told, or
  * the reverse. And a broker is no file store: it holds a large body in memory, and every consumer's prefetch holds it again.
@@ -88,7 +89,8 @@ export class Publisher<T = unknown> {
   }
 
   /**
-   * Sends bytes that are encoded already, for a caller that wants to see them first (a claim key, a size).
+   * Sends bytes that are encoded already, for a caller that wants to see them first (a claim key, a size). They are not copied: leave
+   * them as they are until the promise has settled.
    *
    * @throws {PublishError} as {@linkcode Publisher.send}
    */

@@ -8,6 +8,7 @@ import { ConnectionError } from "../../src/errors.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
+import { MemoryWorld } from "../support/memory_world.ts";
 import { PuppetBroker } from "../support/puppet_broker.ts";
 import { deferred } from "../support/until.ts";
 
@@ -298,6 +299,16 @@ describe("closing a connection", () => {
     const events = collect(mq.events());
     await assert.rejects(mq.close(), failure);
     assert.deepEqual(await events, []);
+  });
+
+  it("closes the broker's side also when a consumer cannot be closed", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("q");
+    const consumer = await mq.consume("q", () => {});
+    const failure = new Error("the consumer cannot be closed");
+    consumer.close = () => Promise.reject(failure);
+    await assert.rejects(mq.close(), failure);
+    assert.equal(world.broker.inspect("q")?.consumers, 0);
   });
 
   it("ends with the caller's signal, everything released", async () => {

@@ -187,6 +187,7 @@ describe("the gate to the broker", () => {
     [{ status: "closed" }, "the connection is closed"],
     [{ status: "recovering" }, "the connection is lost and being recovered"],
     [{ status: "open", blockedReason: "low on memory" }, "the broker has blocked this connection: low on memory"],
+    [{ status: "open", blockedReason: "" }, "the broker has blocked this connection"],
   ];
   for (const [state, reason] of declining) {
     it(`writes nothing and takes no permit while ${reason}`, async () => {

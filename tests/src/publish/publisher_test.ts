@@ -235,6 +235,16 @@ describe("a publisher", () => {
     assert.equal(last().contentType, "application/octet-stream");
   });
 
+  it("goes by the options it was made with, whatever becomes of the object", async () => {
+    const { mq, last } = await connected();
+    const options: { type: string; headers: Record<string, string> } = { type: "t", headers: { tenant: "acme" } };
+    const publisher = mq.publisher("", "q", options);
+    options.type = "other";
+    options.headers["tenant"] = "other";
+    await publisher.send(1);
+    assert.deepEqual([last().headers["x-acemq-type"], last().headers["tenant"]], ["t", "acme"]);
+  });
+
   it("is inert: making one declares nothing and sends nothing", async () => {
     const { puppet, mq } = await connected();
     mq.publisher("nowhere", "nothing");
