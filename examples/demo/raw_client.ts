@@ -54,7 +54,11 @@ export class RawClient {
   }
 
   static async open(url: URL): Promise<RawClient> {
-    const socket = connect({ host: url.hostname, port: Number(url.port || 5_672), noDelay: true });
+    const socket = connect({
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      port: Number(url.port || 5_672),
+      noDelay: true,
+    });
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
     const client = new RawClient(socket);
     await client.#handshake(url);
