@@ -35,7 +35,7 @@ export interface ConsumerState {
 /** Beyond the budget: handlers get this long to notice that their signal has aborted. */
 const LAST_WORD_MS = 100;
 
-/** A broker that does not answer the goodbye is left without one. */
+/** A broker that does not answer the goodbye is left without one; beyond the budget, a last word is all the time there is. */
 const GOODBYE_MS = 5_000;
 
 /** A running consumer. Open one with `mq.consume(…)`; `close()` drains, then closes, and twice is once. */
@@ -207,7 +207,7 @@ export class Consumer<T = unknown> {
     for (const item of others()) item.abort(new DOMException("The drain budget has ended", "AbortError"));
     await this.#atMost(LAST_WORD_MS, this.#until(isDone));
     const stranded = others().length;
-    await this.#atMost(GOODBYE_MS, feed.close());
+    await this.#atMost(budget.aborted ? LAST_WORD_MS : GOODBYE_MS, feed.close());
     this.#ended.abort();
     this.#context.onClosed?.();
     this.#meter.consumer(stranded === 0 ? "stopped" : "drain_timeout", { stranded });

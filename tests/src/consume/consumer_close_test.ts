@@ -369,7 +369,7 @@ describe("a broker that does not let go", () => {
     const consumer = await mq.consume("orders.new", () => {});
     world.faults.onEnd = () => new Promise(() => {});
     const closing = consumer.close();
-    assert.ok(await timeOf(world, closing) <= 7_100);
+    assert.ok(await timeOf(world, closing) <= 2_300);
     assert.deepEqual(await closing, { drained: true, stranded: 0 });
     world.faults.onEnd = undefined;
     await world.close();
