@@ -134,6 +134,13 @@ export class FaultNode {
     return this.ask(`{ok, Q} = ${lookup(queue)}, proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages]))`);
   }
 
+  /** Messages of a classic queue that no consumer has in hand. */
+  waiting(queue: string): Promise<number> {
+    return this.ask(
+      `{ok, Q} = ${lookup(queue)}, proplists:get_value(messages_ready, rabbit_amqqueue:info(Q, [messages_ready]))`,
+    );
+  }
+
   /** Stops the process of a classic queue: it takes messages and confirms none. */
   async suspend(queue: string): Promise<void> {
     await this.evaluate(`{ok, Q} = ${lookup(queue)}, sys:suspend(amqqueue:get_pid(Q))`);
@@ -182,7 +189,7 @@ export class FaultNode {
 
 /** Binds `Named` to the connections of a name. */
 function named(connection: string): string {
-  return `Is = fun(P) -> case catch rabbit_reader:info(P, [client_properties]) of [{_, Ps}] -> ` +
+  return `Is = fun(P) -> case catch rabbit_reader:info(P, [client_properties]) of [{_, [_ | _] = Ps}] -> ` +
     `lists:member({<<"connection_name">>, longstr, <<"${connection}">>}, Ps); _ -> false end end, ` +
     `Named = lists:filter(Is, rabbit_networking:local_connections())`;
 }
@@ -198,13 +205,15 @@ async function erlCall(expressions: string): Promise<{ readonly printed: string;
     env: { ...process.env, HOME: "/var/lib/rabbitmq" },
     stdio: ["pipe", "pipe", "pipe"],
   });
+  child.stdin.on("error", () => {/* it found no node, and did not read on */});
   child.stdin.end(`${expressions}.\n`);
   const [printed, complaint] = await Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, "close")]);
   return { printed, complaint };
 }
 
+/** The node outlives the test, so it must not inherit anything the test's runner waits for. */
 async function services(command: "kill" | "start"): Promise<void> {
-  const child = spawn(SERVICES, ["fault-node", command], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(SERVICES, ["fault-node", command], { stdio: "ignore" });
   const [code] = await once(child, "exit");
   if (code !== 0) throw new Error(`Cannot ${command} the fault node: services.sh ended with ${code}`);
 }

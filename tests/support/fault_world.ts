@@ -50,7 +50,7 @@ export class FaultWorld {
   readonly #run = randomUuid().slice(0, 8);
   readonly #peers: Peer[] = [];
   readonly #proxies: TcpProxy[] = [];
-  readonly #queues: string[] = [];
+  readonly #names: string[] = [];
   readonly #loads: (() => Promise<void>)[] = [];
 
   private constructor(node: FaultNode, socketsBefore: number) {
@@ -90,10 +90,10 @@ export class FaultWorld {
     return proxy;
   }
 
-  /** A name that nobody else uses; what stands under it in the end is counted as waiting and removed. */
+  /** A name that nobody else uses; the queue or exchange under it is removed in the end, and its messages count as waiting. */
   name(label: string): string {
     const name = `acemq-fault-${this.#run}.${label}`;
-    this.#queues.push(name);
+    this.#names.push(name);
     return name;
   }
 
@@ -121,6 +121,25 @@ export class FaultWorld {
     return stop;
   }
 
+  /** Sends so many messages a second, a hundredth of them every 10 ms, until the function it returns is called. */
+  loadAt(publisher: Publisher, perSecond: number): () => Promise<void> {
+    const stopping = new AbortController();
+    const sends: Promise<unknown>[] = [];
+    const loop = (async (): Promise<void> => {
+      while (!stopping.signal.aborted) {
+        sends.push(this.ledger.sendMany(publisher, Math.ceil(perSecond / 100)));
+        await this.clock.delay(10);
+      }
+      await Promise.all(sends);
+    })();
+    const stop = async (): Promise<void> => {
+      stopping.abort();
+      await loop;
+    };
+    this.#loads.push(stop);
+    return stop;
+  }
+
   /** Runs something while a queue takes messages and confirms none. */
   async whileHeldUp(queue: string, action: () => Promise<void>): Promise<void> {
     await this.node.suspend(queue);
@@ -143,11 +162,23 @@ export class FaultWorld {
       for (const stop of this.#loads) await stop();
       await Promise.all(this.#peers.map(({ mq }) => mq.close()));
       for (const proxy of this.#proxies) await proxy.close();
-      this.ledger.assertBalanced(await drain(this.node.url, this.#queues));
+      this.ledger.assertBalanced(await drain(this.node.url, this.#names));
       await this.#assertNothingLeft();
     } finally {
       this.#complaints.close();
     }
+  }
+
+  /** Closes what is open as well as it goes: the test has failed, and its failure is the one to read. */
+  async abandon(): Promise<void> {
+    await this.node.reset();
+    const ends = [
+      ...this.#loads.map((stop) => stop()),
+      ...this.#peers.map(({ mq }) => mq.close({ signal: AbortSignal.timeout(1_000) })),
+      ...this.#proxies.map((proxy) => proxy.close()),
+    ];
+    await Promise.allSettled(ends);
+    this.#complaints.close();
   }
 
   async #assertNothingLeft(): Promise<void> {
@@ -178,7 +209,7 @@ export function onFaultNode(skip: string | false): InFaultWorld {
     try {
       await body(world);
     } catch (error) {
-      await world.end().catch(() => {/* the first failure is the one to read */});
+      await world.abandon();
       throw error;
     }
     await world.end();
@@ -189,12 +220,12 @@ async function collect(mq: Connection, events: BrokerEvent[]): Promise<void> {
   for await (const event of mq.events()) events.push(event);
 }
 
-/** Takes everything out of queues, and the queues away: the ids of the messages that were in them. */
-async function drain(url: string, queues: readonly string[]): Promise<string[]> {
+/** Takes everything out of queues, and the queues and exchanges away: the ids of the messages that were in them. */
+async function drain(url: string, names: readonly string[]): Promise<string[]> {
   const model = await connectBare(url);
   const ids: string[] = [];
   try {
-    for (const name of queues.flatMap((queue) => [queue, `${queue}.dlq`, `${queue}.parked`])) {
+    for (const name of names.flatMap((queue) => [queue, `${queue}.dlq`, `${queue}.parked`])) {
       const channel = await model.createChannel();
       channel.on("error", () => {/* no such queue */});
       try {
