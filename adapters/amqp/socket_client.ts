@@ -48,10 +48,8 @@ export interface ClientSettings {
   readonly onBlocked: (reason: string | undefined) => void;
 }
 
-/** A TLS alert record; a frame never begins so. */
+/** The first byte of a TLS alert. */
 const TLS_ALERT = 0x15;
-/** `A`: the protocol header another AMQP version answers with. */
-const PROTOCOL_HEADER = 0x41;
 
 /** One socket, from dialling to its end. Never reused. */
 export class SocketClient extends AMQPClient {
@@ -69,6 +67,8 @@ export class SocketClient extends AMQPClient {
   #resolveOver: () => void = () => {};
   readonly #reader = new ByteReader(new TextCache());
   #failure: LinkFailure | undefined;
+  /** Something has come back. */
+  #isAnswered = false;
   #isOver = false;
   #onEnd: (failure: LinkFailure) => void = () => {};
 
@@ -232,10 +232,8 @@ export class SocketClient extends AMQPClient {
   #read(chunk: Uint8Array, listeners: readonly ((chunk: Uint8Array) => void)[]): void {
     if (this.#failure !== undefined) return;
     this.wasHeard = true;
-    if (this.phase === "greeting" && chunk[0] === TLS_ALERT) return this.abort({ kind: "speaks_tls" });
-    if (this.phase === "greeting" && chunk[0] === PROTOCOL_HEADER) {
-      return this.abort({ kind: "protocol", text: "the other end does not speak AMQP 0-9-1" });
-    }
+    if (!this.#isAnswered && chunk[0] !== frame.FRAME_METHOD) return this.abort(strangerFailure(chunk));
+    this.#isAnswered = true;
     try {
       for (const listener of listeners) listener(chunk);
     } catch (error) {
@@ -258,6 +256,13 @@ export class SocketClient extends AMQPClient {
     this.#onEnd(failure);
     this.#resolveOver();
   }
+}
+
+/** What answers a greeting with anything but a method is no broker of ours. */
+function strangerFailure(chunk: Uint8Array): LinkFailure {
+  return chunk[0] === TLS_ALERT
+    ? { kind: "speaks_tls" }
+    : { kind: "protocol", text: "the other end does not speak AMQP 0-9-1" };
 }
 
 /** The client's own errors name a connection, which holds message bytes: only their text is taken. */
