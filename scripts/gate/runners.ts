@@ -32,8 +32,17 @@ export async function runTests(
   mkdirSync(`${CACHE}reports`, { recursive: true });
   rmSync(report, { force: true });
   const code = await run(TOOLS[runtime], commandLine(runtime, report, options.serial ?? false).concat(files));
-  const outcome = existsSync(report) ? readJunit(readFileSync(report, "utf8")) : NONE;
-  const isExplained = code === 0 || outcome.failures.length > 0;
+  return judgeRun(runtime, code, existsSync(report) ? readFileSync(report, "utf8") : "");
+}
+
+/** What a runner's exit code and report come to: one that fails without saying why has failed, and so has one that ran nothing. */
+export function judgeRun(runtime: string, code: number, report: string): Outcome {
+  const outcome = readJunit(report);
+  const { passed, failures, skips } = outcome;
+  if (passed + failures.length + skips.length === 0) {
+    return failed(runtime, `The runner ended with ${code} and ran no test`);
+  }
+  const isExplained = code === 0 || failures.length > 0;
   return isExplained ? outcome : sum([outcome, failed(runtime, `The runner ended with ${code}, see its output`)]);
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readJunit } from "../../scripts/gate/junit.ts";
 import { NONE, skipped, sum, withServicesRequired } from "../../scripts/gate/outcome.ts";
+import { judgeRun } from "../../scripts/gate/runners.ts";
 import { fileNameOf, snippetsOfPage, snippetsOfSource } from "../../scripts/gate/snippets.ts";
 
 describe("the gate's counting", () => {
@@ -64,6 +65,19 @@ describe("the gate's counting", () => {
   it("adds up", () => {
     const one = { passed: 2, failures: [{ name: "a", reason: "b" }], skips: [] };
     assert.deepEqual(sum([one, NONE, skipped("c", "d")]), { ...one, skips: [{ name: "c", reason: "d" }] });
+  });
+
+  it("fails a runner that fails without saying why, and one that ran no test although it says that all is well", () => {
+    const one = '<testsuites><testcase name="holds"/></testsuites>';
+    assert.deepEqual(judgeRun("node24", 0, one), { passed: 1, failures: [], skips: [] });
+    assert.deepEqual(judgeRun("node24", 7, one).failures, [
+      { name: "node24", reason: "The runner ended with 7, see its output" },
+    ]);
+    for (const nothing of ["", "<testsuites></testsuites>"]) {
+      assert.deepEqual(judgeRun("bun", 0, nothing).failures, [
+        { name: "bun", reason: "The runner ended with 0 and ran no test" },
+      ]);
+    }
   });
 
   it("takes a skipped broker test for a failure where services are required [DOC-04]", () => {
