@@ -29,6 +29,7 @@ export class Feed {
   #subscription: Subscription | undefined;
   /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
   #state: "open" | "stopping" | "stopped" = "open";
+  #stopping: Promise<void> | undefined;
 
   private constructor(environment: Environment, options: FeedOptions) {
     this.#environment = environment;
@@ -89,7 +90,22 @@ export class Feed {
    *
    * In this order, since the broker would hand out again to this very subscription what came back before it ended, and count it.
    */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.#stopping ??= this.#stop();
+  }
+
+  /**
+   * Ends the subscription, once deliveries have stopped. Those still taken go back to the queue: what is decided about them from
+   * now on is discarded.
+   */
+  async close(): Promise<void> {
+    for (const item of this.#taken) item.discard();
+    await this.stop();
+    // Where it cannot be closed the link is gone, and the broker takes everything back by itself.
+    await this.#subscription?.close().catch(() => {});
+  }
+
+  async #stop(): Promise<void> {
     this.#state = "stopping";
     // Where it cannot be cancelled the link is gone, and the subscription with it.
     await this.#subscription?.cancel().catch(() => {});
@@ -97,14 +113,6 @@ export class Feed {
     for (const item of this.#waiting) item.settle("requeue");
     this.#waiting.clear();
     for (const item of this.#taken) item.hurry();
-  }
-
-  /** Ends the subscription. Deliveries still taken go back to the queue: what is decided about them later is discarded. */
-  async close(): Promise<void> {
-    this.#state = "stopped";
-    for (const item of this.#taken) item.discard();
-    // Where it cannot be closed the link is gone, and the broker takes everything back by itself.
-    await this.#subscription?.close().catch(() => {});
   }
 
   #receive(delivery: BrokerDelivery): void {

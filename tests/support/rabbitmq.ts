@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { type Channel, type ChannelModel, connect, type Options } from "amqplib";
 import { type ContentHeader, readContentHeader } from "./content_header.ts";
 import { until } from "./until.ts";
@@ -42,7 +43,7 @@ export class BareClient {
   /** Connects; every name begins with `prefix`. */
   static async open(prefix: string): Promise<BareClient> {
     const tap = await WireTap.open();
-    return new BareClient(await connect(tap.url), tap, prefix);
+    return new BareClient(await connect(tap.url, { noDelay: true }), tap, prefix);
   }
 
   /** A name nobody else uses; what it names is removed by {@linkcode BareClient.close}. */
@@ -134,12 +135,12 @@ export class BareClient {
 
   /** Removes everything that was made, rungs before the queue they lead home to, and disconnects. */
   async close(): Promise<void> {
-    const derived = [...this.#queues].flatMap((name) => [...RUNGS.map((rung) => `${name}.retry.${rung}`), name]);
-    const names = derived.flatMap((name) => [name, `${name}.dlq`, `${name}.parked`]);
-    for (const name of names) await this.once((channel) => channel.deleteQueue(name)).catch(() => {/* not there */});
-    for (const name of this.#exchanges) {
-      await this.once((channel) => channel.deleteExchange(name)).catch(() => {/* not there */});
-    }
+    const rungs = [...this.#queues].flatMap((name) => RUNGS.map((rung) => `${name}.retry.${rung}`));
+    const names = [...rungs, ...[...this.#queues].flatMap((name) => [name, `${name}.dlq`, `${name}.parked`])];
+    await this.once(async (channel) => {
+      for (const name of names) await channel.deleteQueue(name);
+      for (const name of this.#exchanges) await channel.deleteExchange(name);
+    });
     await this.#model.close();
     await this.#tap.close();
   }

@@ -295,7 +295,7 @@ describe("a consumer at work", () => {
     await world.settled();
     const { parts } = await mq.health();
     const detail = (parts?.["consumers"] as { parts: Record<string, { parts: object }> }).parts["orders.new"]?.parts;
-    assert.deepEqual(detail, { consumers: 1, live: 1, paused: 1, inFlight: 0, held: 10 });
+    assert.deepEqual(detail, { consumers: 1, live: 1, paused: 1, inFlight: 0, waiting: 0, held: 10 });
     assert.equal(gatekeeper.begun.length, 1);
     consumer.resume();
     await world.settled();
