@@ -54,7 +54,7 @@ function commandLine(runtime: Runtime, report: string, serial: boolean): string[
         ...["--allow-sys", `--junit-path=${report}`, ...serial ? [] : ["--parallel"]],
       ];
     case "bun":
-      return ["test", FROM_SOURCE, "--timeout=20000", "--reporter=junit", `--reporter-outfile=${report}`];
+      return ["test", FROM_SOURCE, "--timeout=120000", "--reporter=junit", `--reporter-outfile=${report}`];
     case "node24":
     case "node22":
       return [
