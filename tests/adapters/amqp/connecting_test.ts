@@ -190,7 +190,12 @@ describe("a connection that cannot be opened", () => {
   const others: readonly (readonly [string, Uint8Array, string, RegExp])[] = [
     ["a port that speaks TLS", Uint8Array.of(0x15, 3, 3, 0, 2, 2, 10), "ACEMQ_CONNECT_TLS", /must begin with amqps$/],
     ["another AMQP", Buffer.from("AMQP\0\x01\0\0"), "ACEMQ_CONNECT_REFUSED", /does not speak AMQP 0-9-1$/],
-    ["a web server", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"), "ACEMQ_CONNECT_REFUSED", /does not speak AMQP 0-9-1$/],
+    [
+      "a web server",
+      Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      "ACEMQ_CONNECT_REFUSED",
+      /does not speak AMQP 0-9-1$/,
+    ],
   ];
   for (const [what, greeting, code, words] of others) {
     it(`says ${code} for ${what}`, async () => {
