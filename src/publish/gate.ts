@@ -110,7 +110,7 @@ export class PublishGate {
         },
       };
       const stopWaiting = (): void => {
-        this.#permits.leave(waiter);
+        this.#permits.leave(place);
         this.#admissions.clear(deadline);
         signal?.removeEventListener("abort", onAbort);
       };
@@ -123,7 +123,7 @@ export class PublishGate {
         resolve({ outcome: "paused", reason: noPermit(this.outstanding, this.#options.permitTimeoutMs) });
       });
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.#permits.wait(waiter);
+      const place = this.#permits.wait(waiter);
     });
   }
 

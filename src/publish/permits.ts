@@ -7,6 +7,8 @@
  * @module
  */
 
+import { Line, type Place } from "../internal/line.ts";
+
 /** One publish in the queue. */
 export interface Waiter {
   readonly lane: number;
@@ -24,7 +26,7 @@ export interface PermitLimits {
 
 interface Lane {
   taken: number;
-  readonly waiting: Set<Waiter>;
+  readonly waiting: Line<Waiter>;
 }
 
 /** Permits to publish. Whoever has one gives it back exactly once. */
@@ -38,7 +40,7 @@ export class Permits {
 
   constructor(limits: PermitLimits) {
     this.#limits = limits;
-    this.#lanes = Array.from({ length: limits.lanes }, () => ({ taken: 0, waiting: new Set<Waiter>() }));
+    this.#lanes = Array.from({ length: limits.lanes }, () => ({ taken: 0, waiting: new Line<Waiter>() }));
   }
 
   /** Permits that are out. */
@@ -54,20 +56,22 @@ export class Permits {
   /** Takes a permit, if there is room and nobody of the lane waits for it. */
   tryTake(index: number): boolean {
     const lane = this.#lane(index);
-    if (lane.waiting.size > 0 || !this.#hasRoom(lane)) return false;
+    if (lane.waiting.length > 0 || !this.#hasRoom(lane)) return false;
     this.#take(lane);
     return true;
   }
 
   /** Queues up; only after {@linkcode Permits.tryTake} found no room. */
-  wait(waiter: Waiter): void {
-    this.#lane(waiter.lane).waiting.add(waiter);
+  wait(waiter: Waiter): Place<Waiter> {
     this.#waiting++;
+    return this.#lane(waiter.lane).waiting.join(waiter);
   }
 
-  /** Leaves the queue. */
-  leave(waiter: Waiter): void {
-    if (this.#lane(waiter.lane).waiting.delete(waiter)) this.#waiting--;
+  /** Leaves the queue; twice is once. */
+  leave(place: Place<Waiter>): void {
+    if (!place.isTaken) return;
+    this.#lane(place.value.lane).waiting.leave(place);
+    this.#waiting--;
   }
 
   /** Gives a permit back; who waited longest on the lane whose turn it is has it before this returns. */
@@ -75,11 +79,11 @@ export class Permits {
     this.#release(this.#lane(index));
     while (this.#waiting > 0) {
       const lane = this.#nextLane();
-      const [next] = lane?.waiting ?? [];
+      const next = lane?.waiting.first;
       if (lane === undefined || next === undefined) return;
       this.leave(next);
       this.#take(lane);
-      if (!next.enter()) this.#release(lane);
+      if (!next.value.enter()) this.#release(lane);
     }
   }
 
@@ -89,7 +93,7 @@ export class Permits {
     for (let step = 1; step <= lanes; step++) {
       const index = (this.#served + step) % lanes;
       const lane = this.#lane(index);
-      if (lane.waiting.size === 0 || !this.#hasRoom(lane)) continue;
+      if (lane.waiting.length === 0 || !this.#hasRoom(lane)) continue;
       this.#served = index;
       return lane;
     }

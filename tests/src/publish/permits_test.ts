@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import type { Place } from "../../../src/internal/line.ts";
 import { Permits, type Waiter } from "../../../src/publish/permits.ts";
 
 /** A publish that notes when it gets its permit. */
@@ -88,8 +89,7 @@ describe("permits to publish", () => {
     const permits = new Permits({ total: 1, perLane: Infinity, lanes: 1 });
     const entered: string[] = [];
     permits.tryTake(0);
-    const leaving = waiterOf(0, entered, { name: "left" });
-    permits.wait(leaving);
+    const leaving = permits.wait(waiterOf(0, entered, { name: "left" }));
     permits.wait(waiterOf(0, entered, { name: "stayed" }));
     permits.leave(leaving);
     permits.leave(leaving);
@@ -113,7 +113,7 @@ describe("permits to publish", () => {
     fc.assert(fc.property(bounds, fc.array(step, { maxLength: 80 }), (limits, script) => {
       const permits = new Permits({ ...limits, lanes: 3 });
       const held = [0, 0, 0];
-      const queues: Waiter[][] = [[], [], []];
+      const queues: Place<Waiter>[][] = [[], [], []];
       for (const one of script) {
         const queue = queues[one.lane] ?? [];
         if (one.do === "give" && (held[one.lane] ?? 0) > 0) {
@@ -131,13 +131,13 @@ describe("permits to publish", () => {
           const waiter: Waiter = {
             lane: one.lane,
             enter: () => {
-              assert.equal(queue.shift(), waiter, "the order of the lane was not kept");
+              assert.equal(queue.shift(), place, "the order of the lane was not kept");
               if (one.keeps) held[one.lane] = (held[one.lane] ?? 0) + 1;
               return one.keeps;
             },
           };
-          queue.push(waiter);
-          permits.wait(waiter);
+          const place = permits.wait(waiter);
+          queue.push(place);
         }
         const taken = held.reduce((sum, count) => sum + count, 0);
         assert.deepEqual([permits.taken, permits.waiting], [taken, queues.flat().length]);
