@@ -8,6 +8,7 @@ import type { Clock } from "../../src/clock.ts";
 import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
+import { assertPrefetch, otherTag } from "./consumer_settings.ts";
 import { AmqpDelivery } from "./delivery.ts";
 import type { Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
@@ -100,15 +101,16 @@ export class AmqpSubscription implements Subscription {
     if (this.live) this.#settings.onRecovered();
   }
 
-  setPrefetch(prefetch: number): Promise<void> {
+  async setPrefetch(prefetch: number): Promise<void> {
+    assertPrefetch(prefetch);
     this.#prefetch = prefetch;
-    return this.#inTurn(async (standing) => {
+    await this.#inTurn(async (standing) => {
       const { link, channel } = standing;
       if (this.#isEnding) return;
       // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel. The new
       // one comes first: an auto-delete queue would go with its last consumer.
       const replaced = standing.consumerTag;
-      standing.consumerTag = this.#otherTag(replaced);
+      standing.consumerTag = otherTag(replaced, this.#settings.consumerTag);
       await this.#consume(standing);
       await link.call(channel, cancelConsumer(replaced));
     });
@@ -132,12 +134,6 @@ export class AmqpSubscription implements Subscription {
     const { queue, arguments: args = {} } = this.#settings;
     await link.call(channel, limitPrefetch(this.#prefetch));
     await link.call(channel, consume({ queue, consumerTag, arguments: args }));
-  }
-
-  /** Of the two tags a subscription takes turns with. */
-  #otherTag(tag: string): string {
-    const { consumerTag } = this.#settings;
-    return tag === consumerTag ? `${consumerTag}~` : consumerTag;
   }
 
   #deliver(standing: Standing, { method, message }: Content): void {

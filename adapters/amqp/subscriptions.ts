@@ -5,12 +5,13 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
-import { assertName, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertName } from "../../src/internal/assert_option.ts";
 import type { SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { topologyError } from "./admin.ts";
 import type { Link } from "./link.ts";
 import type { LinkKeeper } from "./link_keeper.ts";
 import type { Backoff } from "./options.ts";
+import { assertConsumerTag, assertPrefetch } from "./consumer_settings.ts";
 import { AmqpSubscription } from "./subscription.ts";
 
 /** What subscriptions come back by. */
@@ -18,9 +19,6 @@ export interface SubscriptionTiming {
   readonly clock: Clock;
   readonly backoff: Backoff;
 }
-
-/** An AMQP prefetch is 16 bits wide. */
-const LARGEST_PREFETCH = 65_535;
 
 /** Opens subscriptions and brings them back on a new link. */
 export class Subscriptions {
@@ -35,7 +33,7 @@ export class Subscriptions {
 
   async subscribe(queue: string, options: SubscribeOptions): Promise<Subscription> {
     assertName("the name of a queue", queue);
-    assertName("the consumer tag", options.consumerTag);
+    assertConsumerTag(options.consumerTag);
     assertPrefetch(options.prefetch);
     const link = this.#keeper.require();
     const keeper = this.#keeper;
@@ -64,12 +62,5 @@ export class Subscriptions {
   /** Nothing comes back any more. */
   end(): void {
     for (const subscription of this.#all) void subscription.close();
-  }
-}
-
-function assertPrefetch(prefetch: number): void {
-  assertWholeNumber("prefetch", prefetch, 0);
-  if (prefetch > LARGEST_PREFETCH) {
-    throw new RangeError(`Cannot use option 'prefetch': it must be at most ${LARGEST_PREFETCH}, found ${prefetch}`);
   }
 }
