@@ -40,8 +40,6 @@ export const HEADER_REPLAYED_FROM = "acemq-replayed-from";
 export const HEADER_REPLAYED_AT = "acemq-replayed-at";
 /** How often a message was replayed. 32-bit integer; shared with the application. */
 export const HEADER_REPLAY_COUNT = "acemq-replay-count";
-/** Reply address of a request. Text; shared with the application. */
-export const HEADER_REPLY_TO = "acemq-reply-to";
 
 /** Where old Java and .NET wrote {@linkcode HEADER_REPLAYED_FROM}: read when the new name is unreadable, never written. */
 export const LEGACY_REPLAYED_FROM = "x-acemq-replayed-from";

@@ -87,7 +87,7 @@ export function writableHeaders(headers: OutgoingHeaders): WritableHeaders {
 function readable(value: WireValue): HeaderValue {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Date) return new Date(value);
-  if (value instanceof Uint8Array) return strictUtf8(value) ?? value.slice();
+  if (value instanceof Uint8Array) return strictUtf8(value) ?? new Uint8Array(value);
   if (value instanceof WireDouble) return value.value;
   if (value instanceof WireDecimal) return value.toString();
   if (value instanceof WireUnsigned) return value.value;
@@ -103,7 +103,8 @@ function readable(value: WireValue): HeaderValue {
 function writable(value: HeaderValue): WireValue {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Date) return new Date(value);
-  if (value instanceof Uint8Array) return value.slice();
+  // Not slice(): of a Node Buffer that is a view of the caller's memory.
+  if (value instanceof Uint8Array) return new Uint8Array(value);
   if (Array.isArray(value)) return value.map(writable);
   const table: Record<string, WireValue> = {};
   for (const [name, member] of Object.entries(value)) {

@@ -24,7 +24,6 @@ describe("the header names", () => {
       HEADER_REPLAYED_FROM: "acemq-replayed-from",
       HEADER_REPLAYED_AT: "acemq-replayed-at",
       HEADER_REPLAY_COUNT: "acemq-replay-count",
-      HEADER_REPLY_TO: "acemq-reply-to",
       LEGACY_REPLAYED_FROM: "x-acemq-replayed-from",
       LEGACY_REPLAYED_AT: "x-acemq-replayed-at",
       LEGACY_REPLAY_COUNT: "x-acemq-replay-count",

@@ -1,5 +1,6 @@
 /** Header values in an application's hands: contract core 1.2, 1.3 and 1.5. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import {
   type HeaderValue,
@@ -208,6 +209,18 @@ describe("a header no AMQP kind holds", () => {
   it("is refused as a hole or undefined in a list, where leaving it out would move its neighbours", () => {
     assert.equal(problem({ "x-h": [1, undefined] }), 'header "x-h"[1] is undefined, which no AMQP kind holds');
     assert.equal(problem({ "x-h": new Array(1) }), 'header "x-h"[0] is undefined, which no AMQP kind holds');
+  });
+});
+
+describe("bytes in a header", () => {
+  it("are the message's own, also when they came in a Node Buffer that is used again", () => {
+    const buffer = Buffer.from([1, 2, 255]);
+    const written = writableHeaders({ seal: buffer });
+    const read = readableHeaders({ seal: buffer });
+    buffer.fill(0);
+    assert.ok("table" in written);
+    assert.deepEqual(written.table["seal"], new Uint8Array([1, 2, 255]));
+    assert.deepEqual(read["seal"], new Uint8Array([1, 2, 255]));
   });
 });
 
