@@ -52,7 +52,7 @@ describe("a broker short of memory or disk", () => {
 
   for (const alarm of ["memory", "disk"] as const) {
     it(
-      `[PUB-10, PUB-18] may have the publish that ran into the ${alarm} alarm, declines the next ones at once, and takes both after it`,
+      `may have the publish that ran into the ${alarm} alarm, declines the next ones at once, and takes both after it [PUB-10, PUB-18]`,
       { skip },
       inWorld(async (world) => {
         const { publisher, queue, first } = await intoAlarm(world, alarm);
@@ -70,7 +70,7 @@ describe("a broker short of memory or disk", () => {
   }
 
   it(
-    "[PUB-10] whose alarm outlasts the deadline of the first publish leaves its outcome unknown, and has it afterwards",
+    "whose alarm outlasts the deadline of the first publish leaves its outcome unknown, and has it afterwards [PUB-10]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect({ publishTimeoutMs: 300 });
@@ -87,7 +87,7 @@ describe("a broker short of memory or disk", () => {
   );
 
   it(
-    "[CN-21, HLT-05] is seen in an event and in health, which stays up, with the reason; and so is the end of it",
+    "is seen in an event and in health, which stays up, with the reason; and so is the end of it [CN-21, HLT-05]",
     { skip },
     inWorld(async (world) => {
       const { peer, first } = await intoAlarm(world);
@@ -105,7 +105,7 @@ describe("a broker short of memory or disk", () => {
   );
 
   it(
-    "[HLT-01] is not asked for health: the answer comes at once, while a question hangs until the alarm ends",
+    "is not asked for health: the answer comes at once, while a question hangs until the alarm ends [HLT-01]",
     { skip },
     inWorld(async (world) => {
       const { peer, first } = await intoAlarm(world);
@@ -126,7 +126,7 @@ describe("a broker short of memory or disk", () => {
   );
 
   it(
-    "[HLT-08] does not hide a consumer that has stopped: degraded, by the name of its queue, and up when it is back",
+    "does not hide a consumer that has stopped: degraded, by the name of its queue, and up when it is back [HLT-08]",
     { skip },
     inWorld(async (world) => {
       const { peer, queue, first } = await intoAlarm(world);
@@ -156,7 +156,7 @@ describe("a broker short of memory or disk", () => {
   );
 
   it(
-    "[CN-21] that closes a connection it had blocked does not leave the next link blocked",
+    "that closes a connection it had blocked does not leave the next link blocked [CN-21]",
     { skip },
     inWorld(async (world) => {
       const { peer, publisher, first } = await intoAlarm(world);
@@ -170,7 +170,7 @@ describe("a broker short of memory or disk", () => {
   );
 
   it(
-    "[CN-20, PUB-11] does not fill the memory of a producer at full speed: 100,000 sends, none beyond the ceiling, none hangs",
+    "does not fill the memory of a producer at full speed: 100,000 sends, none beyond the ceiling, none hangs [CN-20, PUB-11]",
     { skip, timeout: 60_000 },
     inWorld(async (world) => {
       const { peer, queue, first } = await intoAlarm(world, "memory", { telemetry: {}, publishTimeoutMs: 60_000 });

@@ -11,7 +11,7 @@ describe("a broker that goes and comes back", () => {
   const inWorld = onFaultNode(skip);
 
   it(
-    "[REC-03] under 500 messages a second and a consumer is recovered from within seconds, and nothing confirmed is lost",
+    "under 500 messages a second and a consumer is recovered from within seconds, and nothing confirmed is lost [REC-03]",
     { skip, timeout: 60_000 },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -43,8 +43,8 @@ describe("a broker that goes and comes back", () => {
   );
 
   it(
-    "[CN-30] killed and started again has every exchange, queue and binding back, the exclusive queue too, and every consumer with " +
-      "its tag and prefetch",
+    "killed and started again has every exchange, queue and binding back, the exclusive queue too, and every consumer with " +
+      "its tag and prefetch [CN-30]",
     { skip, timeout: 90_000 },
     inWorld(async (world) => {
       const peer = await world.connect();

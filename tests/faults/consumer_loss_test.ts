@@ -11,7 +11,7 @@ describe("a consumer that the broker ends", () => {
   const inWorld = onFaultNode(skip);
 
   it(
-    "[CN-07, SC-09] because a handler ran past the acknowledgement time-out consumes again, says so, and has counted one attempt",
+    "because a handler ran past the acknowledgement time-out consumes again, says so, and has counted one attempt [CN-07, SC-09]",
     { skip },
     inWorld(async (world) => {
       await world.node.configure({ consumer_timeout: 500, channel_tick_interval: 100 });
@@ -45,8 +45,8 @@ describe("a consumer that the broker ends", () => {
   );
 
   it(
-    "[SC-11] because what it held waited past the acknowledgement time-out loses nothing, repeats what was running and no more, and with " +
-      "a prefetch it gets through in time is left alone",
+    "because what it held waited past the acknowledgement time-out loses nothing, repeats what was running and no more, and with " +
+      "a prefetch it gets through in time is left alone [SC-11]",
     { skip },
     inWorld(async (world) => {
       await world.node.configure({ consumer_timeout: 600, channel_tick_interval: 100 });
@@ -75,7 +75,7 @@ describe("a consumer that the broker ends", () => {
   );
 
   it(
-    "[CN-09] because its queue was deleted says so in an event and in health, and is back when the queue is",
+    "because its queue was deleted says so in an event and in health, and is back when the queue is [CN-09]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();

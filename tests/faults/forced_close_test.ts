@@ -24,7 +24,7 @@ describe("a connection that the broker closes", () => {
   const inWorld = onFaultNode(skip);
 
   it(
-    "[PUB-09] leaves 200 waiting publishes unknown, not rejected, and the broker has every confirmed one",
+    "leaves 200 waiting publishes unknown, not rejected, and the broker has every confirmed one [PUB-09]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -47,7 +47,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[REC-04] ends the wait for a confirm at once, and the next publish goes out as soon as it is back",
+    "ends the wait for a confirm at once, and the next publish goes out as soon as it is back [REC-04]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -70,7 +70,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[PUB-11, PUB-12] never has more publishes out than the ceiling, and has all 10 permits free after 20 closes under load",
+    "never has more publishes out than the ceiling, and has all 10 permits free after 20 closes under load [PUB-11, PUB-12]",
     { skip, timeout: 60_000 },
     inWorld(async (world) => {
       const peer = await world.connect({ maxOutstandingPublishes: 10, permitTimeoutMs: 200 });
@@ -95,7 +95,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[REC-12] declines what is sent while it is away as refused, so that only what was written counts as failed",
+    "declines what is sent while it is away as refused, so that only what was written counts as failed [REC-12]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -127,7 +127,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[REC-13] is back at its one address within one interval and a second, at the first attempt",
+    "is back at its one address within one interval and a second, at the first attempt [REC-13]",
     { skip },
     inWorld(async (world) => {
       const intervalMs = 400;
@@ -145,8 +145,8 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    `[REC-05, REC-07, REC-09, REC-11, REC-14] ${CLOSES} times in a row under load stays one link with the same channels, one ` +
-      "consumer under its tag, fresh credentials, and no more sockets or memory than before",
+    `${CLOSES} times in a row under load stays one link with the same channels, one ` +
+      "consumer under its tag, fresh credentials, and no more sockets or memory than before [REC-05, REC-07, REC-09, REC-11, REC-14]",
     { skip, timeout: 120_000 },
     inWorld(async (world) => {
       let asked = 0;
@@ -185,7 +185,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[REC-08] replaces a channel that the broker has closed 50 times, and keeps nothing of the old ones",
+    "replaces a channel that the broker has closed 50 times, and keeps nothing of the old ones [REC-08]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -215,7 +215,7 @@ describe("a connection that the broker closes", () => {
   );
 
   it(
-    "[CON-09, CN-11] while 5 handlers run settles none of theirs on the next channel: every message comes again and is handled",
+    "while 5 handlers run settles none of theirs on the next channel: every message comes again and is handled [CON-09, CN-11]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();

@@ -10,7 +10,7 @@ describe("a network that passes nothing on and tells nobody", () => {
   const inWorld = onFaultNode(skip);
 
   it(
-    "[PUB-23] ends the wait for a confirm at the confirm's deadline, and the wait for a permit at the permit's",
+    "ends the wait for a confirm at the confirm's deadline, and the wait for a permit at the permit's [PUB-23]",
     { skip },
     inWorld(async (world) => {
       const proxy = await world.proxy();
@@ -40,7 +40,7 @@ describe("a network that passes nothing on and tells nobody", () => {
   );
 
   it(
-    "[OB-42] leaves no publish of a closing connection resolved that the broker has not confirmed, and none without a reason",
+    "leaves no publish of a closing connection resolved that the broker has not confirmed, and none without a reason [OB-42]",
     { skip },
     inWorld(async (world) => {
       const proxy = await world.proxy();
@@ -70,7 +70,7 @@ describe("a network that passes nothing on and tells nobody", () => {
   );
 
   it(
-    "[CN-22] settles every publish by its deadline, is found out by two silent heartbeats, and is got over",
+    "settles every publish by its deadline, is found out by two silent heartbeats, and is got over [CN-22]",
     { skip, timeout: 60_000 },
     inWorld(async (world) => {
       const heartbeatMs = 2_000;

@@ -11,7 +11,7 @@ describe("a service that is told to stop", () => {
   const inWorld = onFaultNode(skip);
 
   it(
-    "[CN-26] with 10 handlers running and 40 messages prefetched finishes the 10, hands the 40 back untouched, and is gone in time",
+    "with 10 handlers running and 40 messages prefetched finishes the 10, hands the 40 back untouched, and is gone in time [CN-26]",
     { skip },
     inWorld(async (world) => {
       const peer = await world.connect();
@@ -64,7 +64,7 @@ describe("a service that is told to stop", () => {
   );
 
   it(
-    "[CN-26] is gone in time also where the network or the queue does not answer, and leaves its messages to the broker",
+    "is gone in time also where the network or the queue does not answer, and leaves its messages to the broker [CN-26]",
     { skip },
     inWorld(async (world) => {
       const proxy = await world.proxy();

@@ -63,6 +63,12 @@ export class FaultNode {
     await this.evaluate(DEFAULTS);
   }
 
+  /** Has the node as it should be, whatever a test has left undone. */
+  async revive(): Promise<void> {
+    await this.startApplication().catch(() => this.start());
+    await this.reset();
+  }
+
   /** Lets others have the node. */
   async giveBack(): Promise<void> {
     await this.reset();

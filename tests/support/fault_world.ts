@@ -171,7 +171,7 @@ export class FaultWorld {
 
   /** Closes what is open as well as it goes: the test has failed, and its failure is the one to read. */
   async abandon(): Promise<void> {
-    await this.node.reset();
+    await this.node.revive();
     const ends = [
       ...this.#loads.map((stop) => stop()),
       ...this.#peers.map(({ mq }) => mq.close({ signal: AbortSignal.timeout(1_000) })),
