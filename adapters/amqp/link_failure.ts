@@ -59,7 +59,8 @@ export function connectError(
   phase: LinkPhase,
   where: string,
 ): ConnectionError | SecurityError {
-  const text = `Cannot connect to ${where}: ${describeFailure(failure)}`;
+  const hint = failure.kind === "hung_up" && phase === "greeting" ? " before it said anything: it may speak TLS" : "";
+  const text = `Cannot connect to ${where}: ${describeFailure(failure)}${hint}`;
   return failure.kind === "untrusted" ? new SecurityError(text) : new ConnectionError(codeOf(failure, phase), text);
 }
 

@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { createServer, type Server, type Socket } from "node:net";
 import { Buffer } from "node:buffer";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { type Frame, FrameSplitter, type Method, methodFrame } from "./amqp_frames.ts";
 import { until } from "./until.ts";
 
@@ -24,6 +25,8 @@ export interface Script {
   readonly tune?: { readonly channelMax?: number; readonly frameMax?: number; readonly heartbeat?: number };
   /** Says nothing when a client connects. */
   readonly isMute?: boolean;
+  /** Speaks TLS, with this certificate. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** A message a client has published. */
@@ -64,15 +67,18 @@ export class ScriptedBroker {
   /** Everybody who has connected, in order. */
   readonly clients: ScriptedClient[] = [];
   readonly #server: Server;
+  readonly #scheme: string;
 
   private constructor(server: Server, script: Script) {
     this.#server = server;
-    server.on("connection", (socket) => this.clients.push(new ScriptedClient(socket, script)));
+    this.#scheme = script.tls === undefined ? "amqp" : "amqps";
+    const event = script.tls === undefined ? "connection" : "secureConnection";
+    server.on(event, (socket: Socket) => this.clients.push(new ScriptedClient(socket, script)));
   }
 
   /** Listens. */
   static async open(script: Script = {}): Promise<ScriptedBroker> {
-    const server = createServer();
+    const server = script.tls === undefined ? createServer() : createTlsServer(script.tls);
     const broker = new ScriptedBroker(server, script);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return broker;
@@ -84,7 +90,7 @@ export class ScriptedBroker {
   }
 
   get url(): string {
-    return `amqp://guest:guest@127.0.0.1:${this.port}`;
+    return `${this.#scheme}://guest:guest@127.0.0.1:${this.port}`;
   }
 
   /** The newest client, once there is one. */

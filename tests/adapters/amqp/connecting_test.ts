@@ -209,6 +209,16 @@ describe("a connection that cannot be opened", () => {
     });
   }
 
+  it("says ACEMQ_CONNECT_REFUSED where somebody hangs up without a word, and what that may mean", async () => {
+    const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.end()));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { readonly port: number };
+    const error = await failure(`amqp://127.0.0.1:${port}`);
+    assert.equal(error.code, "ACEMQ_CONNECT_REFUSED");
+    assert.match(error.message, /the other end closed the connection before it said anything: it may speak TLS$/);
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+
   it("says ACEMQ_CONNECT_REFUSED where nobody listens", async () => {
     const broker = await ScriptedBroker.open();
     const { url } = broker;

@@ -195,7 +195,7 @@ describe("a subscription", () => {
 });
 
 describe("a consumer that the broker cancels", () => {
-  it("is a loss that is told and made good, under the same tag, the old channel closed (trap 13) [CN-09] [REC-08]", () =>
+  it("is a loss that is told and made good, under the same tag, the old channel closed (trap 13)", () =>
     withScript({}, async ({ mq, client, events, reported }) => {
       const { subscription, deliveries, losses, recoveries } = await reading(mq, "q", { tag: "t" });
       const { channel } = await client.received("BasicConsume");
@@ -279,7 +279,7 @@ describe("a consumer that the broker cancels", () => {
 });
 
 describe("a consumer whose channel the broker closes", () => {
-  it("is told so and consumes again: an acknowledgement that took too long [CN-07]", () =>
+  it("is told so and consumes again: an acknowledgement that took too long", () =>
     withScript({}, async ({ mq, client, events, reported }) => {
       const { subscription, deliveries, losses, recoveries } = await reading(mq, "q", { tag: "t" });
       const { channel } = await client.received("BasicConsume");
@@ -331,7 +331,7 @@ describe("a delivery from a link that is gone", () => {
 });
 
 describe("a pulled message", () => {
-  it("is settled on the one channel that pulls, which is opened once [REC-05]", () => {
+  it("is settled on the one channel that pulls, which is opened once", () => {
     const script: Script = {
       answer: ({ name, channel, fields }): Answer => {
         if (name !== "BasicGet") return undefined;

@@ -69,7 +69,7 @@ describe("a declaration", () => {
       assert.equal(mq.state.status, "open");
     }));
 
-  it("has a channel of its own, which is closed behind it [REC-08] [REC-09]", () =>
+  it("has a channel of its own, which is closed behind it", () =>
     withScript({}, async ({ mq, client }) => {
       for (let round = 0; round < 50; round++) await mq.declareQueue(queueSpec("q"));
       await until("every channel is closed", () => client.named("ChannelClose").length === 50);

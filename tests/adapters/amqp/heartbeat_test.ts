@@ -21,7 +21,7 @@ describe("a heartbeat of 30 s", () => {
     }, { clock });
   });
 
-  it("gives the link up after two silent intervals, also while it publishes: every wait ends (trap 9) [CN-22]", async () => {
+  it("gives the link up after two silent intervals, also while it publishes: every wait ends (trap 9)", async () => {
     const clock = virtualClock();
     await withScript({}, async ({ mq, client, events }) => {
       const receipts: Promise<PublishReceipt>[] = [];

@@ -89,7 +89,7 @@ describe("the wait before an attempt", () => {
     assert.equal(delayBefore(9, { ...backoff, random: () => 0.999_999 }), 30_000);
   });
 
-  it("is the same every time when it does not grow: one address is tried each interval [REC-13]", () => {
+  it("is the same every time when it does not grow: one address is tried each interval", () => {
     const steady = { initialDelayMs: 5_000, maxDelayMs: 5_000, multiplier: 1, random: () => 0.5 };
     assert.deepEqual([1, 2, 3].map((attempt) => delayBefore(attempt, steady)), [5_000, 5_000, 5_000]);
   });

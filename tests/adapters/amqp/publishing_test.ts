@@ -188,7 +188,7 @@ describe("a channel that the broker closes", () => {
       for (const receipt of await Promise.all(receipts)) assert.equal(receipt.outcome, "unknown");
     }));
 
-  it("is opened again for the next publish, once, however many wait for it [REC-05]", () =>
+  it("is opened again for the next publish, once, however many wait for it", () =>
     withScript({}, async ({ mq, client, broker }) => {
       const [receipt] = await inFlight(mq, client, 1);
       client.send(close(client.messages[0]?.channel ?? 0));
@@ -217,7 +217,7 @@ describe("a channel that the broker closes", () => {
 });
 
 describe("a lost connection", () => {
-  it("ends every wait for a confirm at once, as unknown [PUB-09] [REC-04]", () =>
+  it("ends every wait for a confirm at once, as unknown", () =>
     withScript({}, async ({ mq, client, reported }) => {
       const receipts = await inFlight(mq, client, 200);
       client.socket.destroy();
@@ -230,7 +230,7 @@ describe("a lost connection", () => {
       await reported("recovered");
     }));
 
-  it("ends them when the broker says goodbye [PUB-09]", () =>
+  it("ends them when the broker says goodbye", () =>
     withScript({}, async ({ mq, client, events, reported }) => {
       const receipts = await inFlight(mq, client, 5);
       const fields = { replyCode: 320, replyText: "CONNECTION_FORCED - bye", classId: 0, methodId: 0 };
@@ -241,7 +241,7 @@ describe("a lost connection", () => {
       await client.received("ConnectionCloseOk");
     }));
 
-  it("declines what comes after it, and calls nothing unknown that was never written [REC-03] [REC-12]", async () => {
+  it("declines what comes after it, and calls nothing unknown that was never written [REC-12]", async () => {
     let isReopened = false;
     const script = {
       answer: ({ name }: { readonly name: string }) => name === "ConnectionOpen" && isReopened ? [] : undefined,
@@ -262,7 +262,7 @@ describe("a lost connection", () => {
     });
   });
 
-  it("takes publishes again only when its channels stand: never a frame on one that is not open [REC-03]", () =>
+  it("takes publishes again only when its channels stand: never a frame on one that is not open", () =>
     withScript({ onMessage: confirmAll }, async ({ mq, client, reported, broker }) => {
       await publish(mq);
       client.socket.destroy();

@@ -33,7 +33,7 @@ async function pass(clock: ReturnType<typeof virtualClock>, ms: number): Promise
 }
 
 describe("a connection that comes back", () => {
-  it("declares again what was declared, as it was declared, exchanges before queues before bindings, then consumes [CN-30]", () =>
+  it("declares again what was declared, as it was declared, exchanges before queues before bindings, then consumes", () =>
     withScript({}, async ({ mq, client, reported, broker, events }) => {
       await mq.declareQueue(queueSpec("q"));
       await mq.declareQueue(EXCLUSIVE);
@@ -79,7 +79,7 @@ describe("a connection that comes back", () => {
     });
   });
 
-  it("reports what cannot be declared again, on a channel of its own, and goes on with the rest [REC-09]", () => {
+  it("reports what cannot be declared again, on a channel of its own, and goes on with the rest", () => {
     let isRefusing = false;
     const script: Script = {
       onMessage: confirmAll,
@@ -99,7 +99,7 @@ describe("a connection that comes back", () => {
     });
   });
 
-  it("brings a consumer back that the broker refuses at first, and reports both [CN-09]", () => {
+  it("brings a consumer back that the broker refuses at first, and reports both", () => {
     let links = 0;
     let refusals = 2;
     const script: Script = {
@@ -119,7 +119,7 @@ describe("a connection that comes back", () => {
     });
   });
 
-  it("does so time after time, with one consumer, one tag and the same channels [REC-05] [REC-07] [REC-08]", () =>
+  it("does so time after time, with one consumer, one tag and the same channels [REC-07]", () =>
     withScript({ onMessage: confirmAll }, async ({ mq, reported, broker }) => {
       await mq.declareQueue(queueSpec("q"));
       const { recoveries } = await reading(mq, "q", { tag: "t" });
@@ -168,7 +168,7 @@ describe("a connection that comes back", () => {
 });
 
 describe("the attempts to come back", () => {
-  it("begin after a second, double to thirty, and never end; each is told with its delay and the reason [REC-13]", async () => {
+  it("begin after a second, double to thirty, and never end; each is told with its delay and the reason", async () => {
     const clock = virtualClock();
     const broker = await ScriptedBroker.open();
     const { mq, events } = await openAmqp(broker.url, { clock, reconnect: {}, random: () => 0.5 });
