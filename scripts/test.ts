@@ -10,8 +10,8 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { documentationStep, examplesStep } from "./gate/documentation.ts";
-import type { Exception, Outcome } from "./gate/outcome.ts";
-import { failed, NONE, sum, withServicesRequired } from "./gate/outcome.ts";
+import type { Outcome } from "./gate/outcome.ts";
+import { failed, NONE, skipsByReason, sum, withServicesRequired } from "./gate/outcome.ts";
 import { packageStep } from "./gate/package.ts";
 import { runTests, RUNTIMES } from "./gate/runners.ts";
 import { STATIC_STEPS } from "./gate/static.ts";
@@ -71,10 +71,8 @@ function counts({ passed, failures, skips }: Outcome): string {
   return `${passed} passed, ${failures.length} failed, ${skips.length} skipped`;
 }
 
-function printAll(title: string, exceptions: readonly Exception[]): void {
-  if (exceptions.length === 0) return;
-  console.log(`\n${title}`);
-  for (const { name, reason } of exceptions) console.log(`  ${name}${reason === "" ? "" : `: ${reason}`}`);
+function printLines(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) console.log(["", title, ...lines.map((line) => `  ${line}`)].join("\n"));
 }
 
 async function main(): Promise<void> {
@@ -86,8 +84,8 @@ async function main(): Promise<void> {
     outcomes.push(process.env["ACEMQ_REQUIRE_SERVICES"] === "1" ? withServicesRequired(outcome) : outcome);
   }
   const total = sum(outcomes);
-  printAll("Skipped", total.skips);
-  printAll("Failed", total.failures);
+  printLines("Skipped", [...skipsByReason(total.skips)].map(([reason, count]) => `${count}: ${reason}`));
+  printLines("Failed", total.failures.map(({ name, reason }) => `${name}: ${reason}`));
   console.log(`\n${counts(total)}`);
   process.exitCode = total.failures.length === 0 ? 0 : 1;
 }

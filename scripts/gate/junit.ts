@@ -60,9 +60,9 @@ function isSuite(one: TestCase, cases: readonly TestCase[]): boolean {
   return one.state !== "failed" || members.some(({ state }) => state === "failed");
 }
 
-/** Bun and Deno make each file a suite; Node and Bun name it in an attribute. */
+/** Bun and Deno make each file a suite, Deno also one that only registers tests; Node and Bun name it in an attribute. */
 function isFileName(suite: string): boolean {
-  return suite.endsWith("_test.ts") || suite.startsWith("ext:");
+  return /\.m?[jt]s$/.test(suite);
 }
 
 function fileOf(attributes: ReadonlyMap<string, string>): string {

@@ -49,3 +49,18 @@ export function withServicesRequired(outcome: Outcome): Outcome {
     .map(({ name, reason }) => ({ name, reason: `Skipped although services are required: ${reason}` }));
   return { passed: outcome.passed, failures: [...outcome.failures, ...refused], skips: excused };
 }
+
+/**
+ * How many were skipped for which reason. Only Node reports a reason; what another runner skips is the same test, known by its
+ * name without its file.
+ */
+export function skipsByReason(skips: readonly Exception[]): Map<string, number> {
+  const title = (name: string): string => name.replace(/^tests\/\S+: /, "");
+  const known = new Map(skips.filter(({ reason }) => reason !== "").map(({ name, reason }) => [title(name), reason]));
+  const counts = new Map<string, number>();
+  for (const { name, reason } of skips) {
+    const why = reason || known.get(title(name)) || "the runner reports no reason";
+    counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readJunit } from "../../scripts/gate/junit.ts";
-import { NONE, skipped, sum, withServicesRequired } from "../../scripts/gate/outcome.ts";
+import { NONE, skipped, skipsByReason, sum, withServicesRequired } from "../../scripts/gate/outcome.ts";
 import { judgeRun } from "../../scripts/gate/runners.ts";
 import { fileNameOf, snippetsOfPage, snippetsOfSource } from "../../scripts/gate/snippets.ts";
 
@@ -30,13 +30,17 @@ describe("the gate's counting", () => {
         <testcase name="outer" classname="./b_test.ts"><failure message="1 test step failed">x</failure></testcase>
         <testcase name="set up" classname="./b_test.ts"><failure message="Error: before">x</failure></testcase>
       </testsuite>
+      <testsuite name="./tests/contract/a.ts">
+        <testcase name="from elsewhere"></testcase>
+      </testsuite>
       <testsuite name="ext:deno_node/testing.ts">
+        <testcase name="from elsewhere &gt; holds as well"></testcase>
         <testcase name="outer &gt; inner"></testcase>
         <testcase name="outer &gt; inner &gt; holds"></testcase>
         <testcase name="outer &gt; breaks"><failure message="no">x</failure></testcase>
         <testcase name="outer &gt; waits"><skipped/></testcase>
       </testsuite></testsuites>`);
-    assert.equal(outcome.passed, 1);
+    assert.equal(outcome.passed, 2);
     assert.deepEqual(outcome.failures.map(({ name }) => name), ["set up", "outer > breaks"]);
     assert.deepEqual(outcome.skips.map(({ name }) => name), ["outer > waits"]);
   });
@@ -65,6 +69,16 @@ describe("the gate's counting", () => {
   it("adds up", () => {
     const one = { passed: 2, failures: [{ name: "a", reason: "b" }], skips: [] };
     assert.deepEqual(sum([one, NONE, skipped("c", "d")]), { ...one, skips: [{ name: "c", reason: "d" }] });
+  });
+
+  it("says for each reason how many tests were skipped, on the runners too that report none", () => {
+    const skips = [
+      { name: "tests/a_test.ts: outer > waits", reason: "no RabbitMQ" },
+      { name: "outer > waits", reason: "" },
+      { name: "tests/a_test.ts: outer > waits", reason: "" },
+      { name: "outer > sleeps", reason: "" },
+    ];
+    assert.deepEqual([...skipsByReason(skips)], [["no RabbitMQ", 3], ["the runner reports no reason", 1]]);
   });
 
   it("fails a runner that fails without saying why, and one that ran no test although it says that all is well", () => {
