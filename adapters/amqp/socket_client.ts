@@ -221,7 +221,6 @@ export class SocketClient extends AMQPClient {
     socket.on("data", (chunk: Uint8Array) => this.#read(chunk, read));
     socket.setNoDelay(true);
     socket.on("connect", () => this.phase = this.tls ? "securing" : "greeting");
-    socket.on("secureConnect", () => this.phase = "greeting");
     socket.on("error", (error: NodeJS.ErrnoException) => {
       this.#failure ??= { kind: "socket", text: error.message || (error.code ?? error.name) };
     });
@@ -233,12 +232,18 @@ export class SocketClient extends AMQPClient {
     if (this.#failure !== undefined) return;
     this.wasHeard = true;
     if (!this.#isAnswered && chunk[0] !== frame.FRAME_METHOD) return this.abort(strangerFailure(chunk));
-    this.#isAnswered = true;
+    this.#answered();
     try {
       for (const listener of listeners) listener(chunk);
     } catch (error) {
       this.abort({ kind: "protocol", text: error instanceof MalformedFrame ? error.message : unreadable(error) });
     }
+  }
+
+  /** Only now is TLS beyond doubt: a client certificate is refused after our side of the handshake is over. */
+  #answered(): void {
+    if (this.phase === "securing") this.phase = "greeting";
+    this.#isAnswered = true;
   }
 
   #write(bytes: Uint8Array, done: () => void): void {
