@@ -55,6 +55,15 @@ describe("the manifests", () => {
     assert.deepEqual(npm.exports, Object.fromEntries(expected));
   });
 
+  it("pin the AMQP client to the one version whose recoveries are tested, far past the fortieth [REC-15]", () => {
+    const version = npm.dependencies["@cloudamqp/amqp-client"];
+    assert.match(version ?? "", /^\d+\.\d+\.\d+$/);
+    const imports = Object.entries(deno.imports).filter(([name]) => name.startsWith("@cloudamqp/amqp-client"));
+    for (const [, target] of imports) assert.match(target, new RegExp(`^npm:@cloudamqp/amqp-client@${version}(?:/|$)`));
+    const installed = read<Manifest>("node_modules/@cloudamqp/amqp-client/package.json");
+    assert.equal(installed.version, version);
+  });
+
   it("export only files that exist", () => {
     const missing = Object.values(deno.exports).filter((path) => !existsSync(new URL(path, ROOT)));
     assert.deepEqual(missing, []);

@@ -301,6 +301,15 @@ export function declaring(it: Scenario): void {
     assert.equal(await world.mq.checkExchange(exchange), "absent");
   });
 
+  it("deletes a whole list although one of it is missing: the rungs, then their queue [TOP-18]", async (world) => {
+    const source = await world.queue("q");
+    const rungs = [await world.queue("q.retry.1s"), world.name("q.retry.2s"), await world.queue("q.retry.4s")];
+    for (const queue of [...rungs, source]) await world.mq.deleteQueue(queue);
+    for (const queue of [...rungs, source]) {
+      assert.deepEqual(await world.mq.checkQueue(queue), { status: "absent" });
+    }
+  });
+
   it("keeps an exclusive queue to its connection, and removes it with it", async (world) => {
     const queue = world.name("mine");
     const { mq: owner } = await world.connect();
