@@ -11,6 +11,13 @@ import { RecordingSink } from "./recording_sink.ts";
 import { AMQP_URL } from "./services.ts";
 import { until } from "./until.ts";
 
+/** How the library connects in a scene. */
+export interface SceneConnectOptions extends ConnectOptions {
+  /** @default {AMQP_URL} */
+  readonly url?: string;
+  readonly hostName?: string;
+}
+
 /** Everything a flow looks at. */
 export class RabbitScene {
   readonly bare: BareClient;
@@ -22,8 +29,8 @@ export class RabbitScene {
   }
 
   /** A connection of the library, telemetry kept; through `url` where it is to be cut. It comes back quickly. */
-  async connect({ url = AMQP_URL, ...options }: ConnectOptions & { readonly url?: string } = {}): Promise<Connection> {
-    const broker = amqpBroker(url, { reconnect: { initialDelayMs: 50, maxDelayMs: 200 } });
+  async connect({ url = AMQP_URL, hostName, ...options }: SceneConnectOptions = {}): Promise<Connection> {
+    const broker = amqpBroker(url, { hostName, reconnect: { initialDelayMs: 50, maxDelayMs: 200 } });
     const mq = await openConnection(broker, { telemetry: this.sink, ...options });
     this.#connections.push(mq);
     return mq;

@@ -4,7 +4,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { type Channel, type ChannelModel, connect, type Options } from "amqplib";
+import { type Channel, type ChannelModel, connect, type GetMessage, type Options } from "amqplib";
 import { type ContentHeader, readContentHeader } from "./content_header.ts";
 import { until } from "./until.ts";
 import { WireTap } from "./wire_tap.ts";
@@ -17,6 +17,8 @@ export interface FoundMessage extends ContentHeader {
   readonly body: Uint8Array<ArrayBuffer>;
   /** The headers without their kinds. */
   readonly table: Readonly<Record<string, unknown>>;
+  /** The headers as the bare client publishes them again. */
+  readonly copied: Readonly<Record<string, unknown>>;
 }
 
 /** Where a message is put. */
@@ -110,22 +112,15 @@ export class BareClient {
 
   /** Takes the first message off a queue; `undefined` when it is empty. */
   takeNow(queue: string): Promise<FoundMessage | undefined> {
-    return this.once(async (channel) => {
-      const message = await channel.get(queue);
-      if (message === false) return undefined;
-      channel.ack(message);
-      const header = this.#tap.contentHeaders.at(-1) ?? new Uint8Array();
-      const { exchange, routingKey, redelivered } = message.fields;
-      const read = readContentHeader(header);
-      return {
-        ...read,
-        table: Object.fromEntries(read.headers.map(([name, , value]) => [name, value])),
-        exchange,
-        routingKey,
-        redelivered,
-        body: new Uint8Array(message.content),
-      };
-    });
+    return this.#get(queue, (channel, message) => channel.ack(message));
+  }
+
+  /** Looks at the first message of a queue, waiting for one, and leaves it there. */
+  async peek(queue: string): Promise<FoundMessage> {
+    return await until(
+      `a message in ${queue}`,
+      () => this.#get(queue, (channel, message) => channel.nack(message, false, true)),
+    );
   }
 
   /** Removes a queue. */
@@ -143,6 +138,25 @@ export class BareClient {
     });
     await this.#model.close();
     await this.#tap.close();
+  }
+
+  #get(queue: string, settle: (channel: Channel, message: GetMessage) => void): Promise<FoundMessage | undefined> {
+    return this.once(async (channel) => {
+      const message = await channel.get(queue);
+      if (message === false) return undefined;
+      settle(channel, message);
+      const header = readContentHeader(this.#tap.contentHeaders.at(-1) ?? new Uint8Array());
+      const { exchange, routingKey, redelivered } = message.fields;
+      return {
+        ...header,
+        table: Object.fromEntries(header.headers.map(([name, , value]) => [name, value])),
+        copied: message.properties.headers ?? {},
+        exchange,
+        routingKey,
+        redelivered,
+        body: new Uint8Array(message.content),
+      };
+    });
   }
 }
 
