@@ -21,6 +21,7 @@ export class WireTap {
   readonly #sockets = new Set<Socket>();
   readonly #target: URL;
   #isRefusing = false;
+  #isMute = false;
 
   private constructor(target: URL, server: Server) {
     this.#target = target;
@@ -49,9 +50,15 @@ export class WireTap {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Lets new lines through again. */
+  /** Passes on what is said to the broker, and none of its answers. */
+  mute(): void {
+    this.#isMute = true;
+  }
+
+  /** Lets new lines and answers through again. */
   mend(): void {
     this.#isRefusing = false;
+    this.#isMute = false;
   }
 
   /** Cuts every line and listens no more. */
@@ -68,7 +75,7 @@ export class WireTap {
     client.on("data", (data) => broker.write(data));
     broker.on("data", (data) => {
       reader.read(data);
-      client.write(data);
+      if (!this.#isMute) client.write(data);
     });
     for (const [one, other] of [[client, broker], [broker, client]] as const) {
       this.#sockets.add(one);
