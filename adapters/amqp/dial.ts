@@ -60,7 +60,7 @@ async function attempt(options: ResolvedOptions, link: LinkOptions, giveUp: Abor
     // Everything but an error is a failure of the link, told by the client.
     if (error instanceof Error && !giveUp.aborted) throw error;
     const failure = giveUp.aborted ? timeout : error as LinkFailure;
-    throw connectError(failure, client?.phase ?? "dialling", formatHost(options.address));
+    throw connectError(failure, client?.handshake.phase ?? "dialling", formatHost(options.address));
   }
 }
 
@@ -70,6 +70,7 @@ function newClient(
 ): SocketClient {
   return new SocketClient({
     address: options.address,
+    virtualHost: options.address.virtualHost,
     connectionName: link.name,
     sasl,
     tuning: { channelMax: 0, frameMax: FRAME_MAX, heartbeatSeconds: options.heartbeatSeconds },

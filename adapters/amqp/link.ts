@@ -36,7 +36,11 @@ export class Link {
   constructor(client: SocketClient, clock: Clock, maxMessageBytes: number | undefined) {
     this.#client = client;
     this.#clock = clock;
-    this.limits = limitsOf({ frameMax: client.frameMax, properties: client.serverProperties, maxMessageBytes });
+    this.limits = limitsOf({
+      frameMax: client.frameMax,
+      properties: client.handshake.serverProperties,
+      maxMessageBytes,
+    });
   }
 
   /** The socket and its frames, for those who write them. */

@@ -9,4 +9,5 @@ export { amqpBroker } from "./broker.ts";
 export type { AmqpOptions, ReconnectOptions } from "./options.ts";
 export type { CredentialsSource, Mechanism } from "./credentials.ts";
 export type { AmqpCredentials } from "./url.ts";
-export type { AmqpTlsOptions, Pem } from "./tls.ts";
+export type { AmqpTlsOptions } from "./tls.ts";
+export type { Pem } from "./pem.ts";

@@ -9,36 +9,23 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { AMQPClient } from "@cloudamqp/amqp-client";
 import type { AMQPView } from "@cloudamqp/amqp-client/amqp-view";
-import type { WireTable } from "../../src/message/wire_value.ts";
-import type { SaslAnswer } from "./credentials.ts";
 import { dispatchMethod } from "./dispatch_method.ts";
 import { FrameQueue } from "./frame_queue.ts";
+import { Handshake, type HandshakeSettings } from "./handshake.ts";
 import { LinkChannel } from "./link_channel.ts";
-import type { LinkFailure, LinkPhase } from "./link_failure.ts";
+import type { LinkFailure } from "./link_failure.ts";
 import type { TlsSocketOptions } from "./tls.ts";
 import { type AmqpAddress, formatHost } from "./url.ts";
 import { ByteReader } from "./wire/byte_reader.ts";
 import { openChannel } from "./wire/calls.ts";
 import * as frame from "./wire/frames.ts";
-import {
-  negotiate,
-  readStart,
-  readTune,
-  type Tuning,
-  writeOpen,
-  writeStartOk,
-  writeTuneOk,
-} from "./wire/handshake_frames.ts";
 import { MalformedFrame } from "./wire/malformed.ts";
 import { readClose } from "./wire/method_frames.ts";
 import { TextCache } from "./wire/text_cache.ts";
 
 /** What a client needs to know to dial. */
-export interface ClientSettings {
+export interface ClientSettings extends HandshakeSettings {
   readonly address: AmqpAddress;
-  readonly connectionName: string;
-  readonly sasl: SaslAnswer;
-  readonly tuning: Tuning;
   /** Undefined for a plain connection. */
   readonly tls: TlsSocketOptions | undefined;
   /** Why the other end's certificates are not to be trusted, asked before a credential is sent. */
@@ -48,17 +35,11 @@ export interface ClientSettings {
   readonly onBlocked: (reason: string | undefined) => void;
 }
 
-/** The first byte of a TLS alert. */
-const TLS_ALERT = 0x15;
-
 /** One socket, from dialling to its end. Never reused. */
 export class SocketClient extends AMQPClient {
   /** Frames on their way out. */
   readonly out: FrameQueue;
-  /** What the broker said of itself. */
-  serverProperties: WireTable = {};
-  /** How far the opening has come. */
-  phase: LinkPhase = "dialling";
+  readonly handshake: Handshake;
   /** Frames were heard since this was last set to false. */
   wasHeard = false;
   /** Resolves when the socket has ended. */
@@ -67,8 +48,6 @@ export class SocketClient extends AMQPClient {
   #resolveOver: () => void = () => {};
   readonly #reader = new ByteReader(new TextCache());
   #failure: LinkFailure | undefined;
-  /** Something has come back. */
-  #isAnswered = false;
   #isOver = false;
   #onEnd: (failure: LinkFailure) => void = () => {};
 
@@ -81,6 +60,7 @@ export class SocketClient extends AMQPClient {
       ...{ host: address.host },
     });
     this.#settings = settings;
+    this.handshake = new Handshake(settings);
     this.over = new Promise((resolve) => this.#resolveOver = resolve);
     this.onerror = () => {};
     this.onblocked = (reason) => settings.onBlocked(reason);
@@ -97,15 +77,14 @@ export class SocketClient extends AMQPClient {
   dial(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#onEnd = reject;
-      super.connect().then(() => {
+      this.#connect().then(() => {
         if (this.#isOver) return;
-        this.phase = "open";
+        this.handshake.enter("open");
         this.#onEnd = this.#settings.onDown;
         // The client's own timer takes a busy event loop for a dead peer; the heartbeat here does not.
         this.socket?.setTimeout(0);
         resolve();
       }, () => {/* the socket's own events say why */});
-      if (this.socket !== undefined) this.#watch(this.socket);
     });
   }
 
@@ -190,29 +169,35 @@ export class SocketClient extends AMQPClient {
   }
 
   #start(): void {
-    const { serverProperties, mechanisms } = readStart(this.#reader);
-    const { sasl, connectionName, untrustedPeer, tls } = this.#settings;
+    const { untrustedPeer, tls } = this.#settings;
     const untrusted = tls === undefined ? undefined : untrustedPeer(this.socket as TLSSocket);
     if (untrusted !== undefined) return this.abort({ kind: "untrusted", text: untrusted });
-    if (!mechanisms.includes(sasl.mechanism)) {
-      const text = `the broker does not offer the mechanism ${sasl.mechanism}, only ${mechanisms.join(", ")}`;
-      return this.abort({ kind: "mechanism", text });
-    }
-    this.serverProperties = serverProperties;
-    this.phase = "authenticating";
-    writeStartOk(this.out.writer, { connectionName, ...sasl });
+    const failure = this.handshake.start(this.#reader, this.out.writer);
+    if (failure !== undefined) return this.abort(failure);
     this.out.commit();
   }
 
   #tune(): void {
-    const { channelMax, frameMax, heartbeatSeconds } = negotiate(this.#settings.tuning, readTune(this.#reader));
+    const { channelMax, frameMax, heartbeatSeconds } = this.handshake.tune(this.#reader, this.out.writer);
     this.channelMax = channelMax;
     this.frameMax = frameMax;
     this.heartbeat = heartbeatSeconds;
-    this.phase = "opening";
-    writeTuneOk(this.out.writer, { channelMax, frameMax, heartbeatSeconds });
-    writeOpen(this.out.writer, this.#settings.address.virtualHost);
     this.out.commit();
+  }
+
+  /** The socket may refuse its settings at once, a key that does not fit its certificate for one. */
+  async #connect(): Promise<void> {
+    try {
+      const opened = super.connect();
+      if (this.socket !== undefined) this.#watch(this.socket);
+      await opened;
+    } catch (error) {
+      if (this.socket === undefined) {
+        if (this.tls) this.handshake.enter("securing");
+        this.abort({ kind: "socket", text: messageOf(error) });
+      }
+      throw error;
+    }
   }
 
   #watch(socket: Socket): void {
@@ -220,7 +205,7 @@ export class SocketClient extends AMQPClient {
     socket.removeAllListeners("data");
     socket.on("data", (chunk: Uint8Array) => this.#read(chunk, read));
     socket.setNoDelay(true);
-    socket.on("connect", () => this.phase = this.tls ? "securing" : "greeting");
+    socket.on("connect", () => this.handshake.enter(this.tls ? "securing" : "greeting"));
     socket.on("error", (error: NodeJS.ErrnoException) => {
       this.#failure ??= { kind: "socket", text: error.message || (error.code ?? error.name) };
     });
@@ -231,19 +216,14 @@ export class SocketClient extends AMQPClient {
   #read(chunk: Uint8Array, listeners: readonly ((chunk: Uint8Array) => void)[]): void {
     if (this.#failure !== undefined) return;
     this.wasHeard = true;
-    if (!this.#isAnswered && chunk[0] !== frame.FRAME_METHOD) return this.abort(strangerFailure(chunk));
-    this.#answered();
+    const failure = this.handshake.answered(chunk);
+    if (failure !== undefined) return this.abort(failure);
     try {
       for (const listener of listeners) listener(chunk);
     } catch (error) {
-      this.abort({ kind: "protocol", text: error instanceof MalformedFrame ? error.message : unreadable(error) });
+      const text = error instanceof MalformedFrame ? error.message : `Cannot read a frame: ${messageOf(error)}`;
+      this.abort({ kind: "protocol", text });
     }
-  }
-
-  /** Only now is TLS beyond doubt: a client certificate is refused after our side of the handshake is over. */
-  #answered(): void {
-    if (this.phase === "securing") this.phase = "greeting";
-    this.#isAnswered = true;
   }
 
   #write(bytes: Uint8Array, done: () => void): void {
@@ -263,14 +243,7 @@ export class SocketClient extends AMQPClient {
   }
 }
 
-/** What answers a greeting with anything but a method is no broker of ours. */
-function strangerFailure(chunk: Uint8Array): LinkFailure {
-  return chunk[0] === TLS_ALERT
-    ? { kind: "speaks_tls" }
-    : { kind: "protocol", text: "the other end does not speak AMQP 0-9-1" };
-}
-
 /** The client's own errors name a connection, which holds message bytes: only their text is taken. */
-function unreadable(error: unknown): string {
-  return `Cannot read a frame: ${error instanceof Error ? error.message : "the stream is out of step"}`;
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "the stream is out of step";
 }

@@ -8,9 +8,7 @@ import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { SecurityError } from "../../src/errors.ts";
 import { isDevelopmentCertificate, pemCertificates } from "./development_certificates.ts";
-
-/** Certificates or keys in PEM form. */
-export type Pem = string | Uint8Array;
+import { certificateText, keyText, type Pem } from "./pem.ts";
 
 /** How `amqps` connections are secured. Chain and host name are verified unless told otherwise; TLS 1.2 is the least. */
 export interface AmqpTlsOptions {
@@ -35,7 +33,6 @@ export interface TlsSocketOptions {
   readonly ca?: string[];
   readonly cert?: string;
   readonly key?: string;
-  readonly passphrase?: string;
   readonly servername: string;
   readonly minVersion: "TLSv1.2";
   readonly rejectUnauthorized: boolean;
@@ -50,13 +47,12 @@ export function tlsSocketOptions(host: string, options: AmqpTlsOptions = {}): Tl
   if ((certificate === undefined) !== (key === undefined)) {
     throw new SecurityError("Cannot use 'tls': a certificate and its key come together");
   }
-  const ca = listOf(options.ca).map(pemText);
-  refuseConfiguredDevelopmentCertificates(options, [...ca, pemText(certificate ?? "")]);
+  const ca = listOf(options.ca).map(certificateText);
+  const cert = certificate === undefined ? undefined : certificateText(certificate);
+  refuseConfiguredDevelopmentCertificates(options, cert === undefined ? ca : [...ca, cert]);
   return {
     ...(options.ca === undefined ? {} : { ca }),
-    ...(certificate === undefined ? {} : { cert: pemText(certificate) }),
-    ...(key === undefined ? {} : { key: pemText(key) }),
-    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key: keyText(key, passphrase) }),
     // An address is no name to ask for; the certificate is then checked against the address.
     servername: serverName ?? (isIP(host) === 0 ? host : ""),
     minVersion: "TLSv1.2",
@@ -67,7 +63,9 @@ export function tlsSocketOptions(host: string, options: AmqpTlsOptions = {}): Tl
 /** Why the chain the broker presented is not to be trusted, even where nothing is verified; undefined when it may be. */
 export function untrustedPeer(socket: TLSSocket, options: AmqpTlsOptions): string | undefined {
   if (options.allowDevelopmentCertificates === true) return undefined;
-  return peerChain(socket).some(isDevelopmentCertificate) ? `the broker's certificate ${TRUSTED_BY_NOBODY}` : undefined;
+  const chain = peerChain(socket);
+  if (chain.length === 0) return "the broker's certificate cannot be looked at";
+  return chain.some(isDevelopmentCertificate) ? `the broker's certificate ${TRUSTED_BY_NOBODY}` : undefined;
 }
 
 function refuseConfiguredDevelopmentCertificates(options: AmqpTlsOptions, pems: readonly string[]): void {
@@ -103,8 +101,4 @@ function peerChain(socket: TLSSocket): Uint8Array[] {
 function listOf(ca: Pem | readonly Pem[] | undefined): readonly Pem[] {
   if (ca === undefined) return [];
   return typeof ca === "string" || ca instanceof Uint8Array ? [ca] : ca;
-}
-
-function pemText(pem: Pem): string {
-  return typeof pem === "string" ? pem : new TextDecoder().decode(pem);
 }

@@ -9,6 +9,8 @@ import { limitsOf } from "../../../adapters/amqp/server_limits.ts";
 import { SecurityError } from "../../../src/errors.ts";
 import type { WireTable } from "../../../src/message/wire_value.ts";
 
+const PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
 describe("an AMQP broker", () => {
   it("shows no credential, whatever is done to print it [SEC-03]", () => {
     const secret = "p@ss#w?rd/$%";
@@ -35,6 +37,14 @@ describe("an AMQP broker", () => {
     ["an unknown mechanism", "amqp://b", { mechanism: "ANONYMOUS" as "PLAIN" }, TypeError, /"PLAIN" or "EXTERNAL"/],
     ["EXTERNAL without a certificate", "amqps://b", { mechanism: "EXTERNAL" }, SecurityError as never, /EXTERNAL/],
     ["TLS settings for a plain URL", "amqp://b", { tls: {} }, SecurityError as never, /nothing would be encrypted/],
+    ["a path in the place of a CA", "amqps://b", { tls: { ca: "/etc/ca.pem" } }, SecurityError as never, /PEM text/],
+    [
+      "a CA as a key",
+      "amqps://b",
+      { tls: { certificate: PEM, key: PEM } },
+      SecurityError as never,
+      /the PEM text of a private key/,
+    ],
     [
       "a certificate without its key",
       "amqps://b",

@@ -32,6 +32,7 @@ async function fed(broker: ScriptedBroker): Promise<Fed> {
   const client = new SocketClient({
     address: parseAmqpUrl(broker.url),
     connectionName: "fed",
+    virtualHost: "/",
     sasl: { mechanism: "PLAIN", response: new Uint8Array() },
     tuning: { channelMax: 0, frameMax: 131_072, heartbeatSeconds: 60 },
     tls: undefined,

@@ -34,7 +34,7 @@ async function connects(url: string, tls: AmqpTlsOptions): Promise<void> {
 /** The error of a connection that is refused, and that no credential was sent for. */
 async function refused(broker: ScriptedBroker, url: string, tls: AmqpTlsOptions): Promise<AceMqError> {
   const error = await openAmqp(url, { tls }).then(
-    () => assert.fail("The connection opened"),
+    ({ mq }) => mq.close().then(() => "The connection opened"),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof AceMqError, String(error));
