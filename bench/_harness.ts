@@ -6,7 +6,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 
-/** What one contestant did in one round. */
+/** What one contestant did in one turn, or in one round. */
 export interface Sample {
   readonly perSecond: number;
   /** Processor time of this process, user and system, microseconds for each message. */
@@ -21,7 +21,7 @@ export interface Contestant {
   readonly name: string;
 }
 
-/** The counted section of a round: processor and wall time between `start` and `stop`, and nothing around them. */
+/** The counted section of a turn: processor and wall time between `start` and `stop`, and nothing around them. */
 export class Stopwatch {
   #startedMs = 0;
   #cpu: NodeJS.CpuUsage = { user: 0, system: 0 };
@@ -42,23 +42,39 @@ export class Stopwatch {
 }
 
 /**
- * Lets everybody run in every round. The first round warms up and is not counted; each round begins with another contestant, so
- * that nobody always follows the same one.
+ * Lets everybody run in every round, in turns: the more turns a round has, the less it matters what else the machine does. Each
+ * time another contestant begins, so that nobody always follows the same one. The first round warms up and is not counted.
  */
 export async function runRounds<C extends Contestant>(
   contestants: readonly C[],
-  rounds: number,
+  { rounds, turns = 1 }: { readonly rounds: number; readonly turns?: number },
   measure: (contestant: C) => Sample | Promise<Sample>,
 ): Promise<Samples> {
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
-    for (let turn = 0; turn < contestants.length; turn++) {
-      const contestant = contestants[(round + turn) % contestants.length] as C;
-      const sample = await measure(contestant);
-      if (round > 0) samples.get(contestant.name)?.push(sample);
+    const taken = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]));
+    for (let turn = 0; turn < turns; turn++) {
+      for (const contestant of rotated(contestants, round * turns + turn)) {
+        taken.get(contestant.name)?.push(await measure(contestant));
+      }
     }
+    for (const [name, ofRound] of taken) if (round > 0) samples.get(name)?.push(together(ofRound));
   }
   return samples;
+}
+
+function rotated<C>(contestants: readonly C[], by: number): readonly C[] {
+  const first = by % contestants.length;
+  return [...contestants.slice(first), ...contestants.slice(0, first)];
+}
+
+/** Turns have the same number of messages each, so it is their times that add up. */
+function together(turns: readonly Sample[]): Sample {
+  const sum = (of: (turn: Sample) => number): number => turns.reduce((total, turn) => total + of(turn), 0);
+  return {
+    perSecond: turns.length / sum(({ perSecond }) => 1 / perSecond),
+    cpuUs: sum(({ cpuUs }) => cpuUs) / turns.length,
+  };
 }
 
 /** Sends so many messages that the window is full from the first to the last: one that is confirmed makes room for the next. */

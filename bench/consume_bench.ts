@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     for (const kind of ["classic", "quorum"] as const) {
       const queue = await queues.declare("consume", kind);
       const sender = await filler.openSender(queue, { persistent: true });
-      const samples = await runRounds(clients, roundsFromArguments(), async (client) => {
+      const samples = await runRounds(clients, { rounds: roundsFromArguments() }, async (client) => {
         await queues.purge(queue);
         await keepInFlight(sender.send, { messages: MESSAGES, window: FILL_WINDOW });
         return await consumeRound(client, queue);

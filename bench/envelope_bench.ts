@@ -130,6 +130,7 @@ function measure(conversion: Conversion, round: Round): Sample {
 }
 
 for (const { name, round, budget } of CASES) {
-  const samples = await runRounds([ours(), bare()], roundsFromArguments(), (conversion) => measure(conversion, round));
+  const rounds = roundsFromArguments();
+  const samples = await runRounds([ours(), bare()], { rounds }, (conversion) => measure(conversion, round));
   console.log(JSON.stringify(lineOf({ bench: "envelope", case: name, budget }, "us CPU/message", samples)));
 }

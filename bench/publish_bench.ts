@@ -18,20 +18,23 @@ interface PublishCase {
   readonly kind: QueueKind;
   readonly persistent: boolean;
   readonly window: number;
-  /** Messages of a round: about a second's worth. */
+  /** Messages of a turn. */
   readonly messages: number;
 }
 
 /** Windows of one come last: what they measure is the wait for the broker, on code that is warm. */
 const CASES: readonly PublishCase[] = [
-  { kind: "classic", persistent: true, window: 100, messages: 8_000 },
-  { kind: "classic", persistent: true, window: 256, messages: 8_000 },
-  { kind: "classic", persistent: false, window: 100, messages: 12_000 },
-  { kind: "quorum", persistent: true, window: 100, messages: 8_000 },
-  { kind: "quorum", persistent: true, window: 256, messages: 8_000 },
-  { kind: "classic", persistent: true, window: 1, messages: 800 },
-  { kind: "quorum", persistent: true, window: 1, messages: 800 },
+  { kind: "classic", persistent: true, window: 100, messages: 1_000 },
+  { kind: "classic", persistent: true, window: 256, messages: 1_000 },
+  { kind: "classic", persistent: false, window: 100, messages: 1_500 },
+  { kind: "quorum", persistent: true, window: 100, messages: 1_000 },
+  { kind: "quorum", persistent: true, window: 256, messages: 1_000 },
+  { kind: "classic", persistent: true, window: 1, messages: 100 },
+  { kind: "quorum", persistent: true, window: 1, messages: 100 },
 ];
+
+/** Turns of a round: about a second's worth of messages. */
+const TURNS = 8;
 
 const RATES: Budget = { rateToBare: 0.95, aheadOf: "rabbitmq-client" };
 
@@ -52,7 +55,7 @@ async function measureCase(one: PublishCase, clients: readonly BenchClient[], qu
     clients.map(async (client) => ({ name: client.name, sender: await client.openSender(queue, one) })),
   );
   await assertSameMessages(contestants, queue, queues);
-  const samples = await runRounds(contestants, roundsFromArguments(), async ({ sender }) => {
+  const samples = await runRounds(contestants, { rounds: roundsFromArguments(), turns: TURNS }, async ({ sender }) => {
     await queues.purge(queue);
     const stopwatch = new Stopwatch();
     stopwatch.start();
