@@ -1,5 +1,6 @@
 /** Frames on their way to the socket. */
 import assert from "node:assert/strict";
+import process from "node:process";
 import { describe, it } from "node:test";
 import { FrameQueue } from "../../../adapters/amqp/frame_queue.ts";
 
@@ -16,6 +17,11 @@ class SlowSink {
   }
 }
 
+/** What is left of this turn of the event loop. */
+function tick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
 function put(queue: FrameQueue, text: string): void {
   queue.writer.raw(new TextEncoder().encode(text));
   queue.commit();
@@ -27,10 +33,10 @@ describe("frames of one tick", () => {
     const queue = new FrameQueue(sink);
     for (const text of ["one ", "two ", "three"]) put(queue, text);
     assert.deepEqual(sink.text, []);
-    await Promise.resolve();
+    await tick();
     assert.deepEqual(sink.text, ["one two three"]);
     put(queue, "four");
-    await Promise.resolve();
+    await tick();
     assert.deepEqual(sink.text, ["one two three", "four"]);
   });
 
@@ -49,7 +55,7 @@ describe("frames of one tick", () => {
     put(queue, "one");
     queue.flush();
     queue.flush();
-    await Promise.resolve();
+    await tick();
     assert.deepEqual(sink.text, ["one"]);
   });
 });
@@ -61,7 +67,7 @@ describe("bytes that the socket still holds", () => {
     const sent = Array.from({ length: 40 }, (_, index) => `message ${index} ${"x".repeat(index * 3_000)}`);
     for (const [index, text] of sent.entries()) {
       put(queue, text);
-      await Promise.resolve();
+      await tick();
       // Every other one is done with late, out of order.
       if (index % 2 === 1) sink.writes[index]?.done();
     }
@@ -75,10 +81,10 @@ describe("bytes that the socket still holds", () => {
     const written: string[] = [];
     put(queue, "one");
     queue.whenWritten(() => written.push("one"));
-    await Promise.resolve();
+    await tick();
     put(queue, "two");
     queue.whenWritten(() => written.push("two"));
-    await Promise.resolve();
+    await tick();
     assert.deepEqual(written, []);
     sink.writes[0]?.done();
     assert.deepEqual(written, ["one"]);
