@@ -70,7 +70,7 @@ export class SocketClient extends AMQPClient {
 
   /** Whether frames can be sent. */
   get isUsable(): boolean {
-    return !this.closed && this.#failure === undefined;
+    return !this.closed && this.#failure === undefined && this.socket?.destroyed === false;
   }
 
   /** Dials and opens; rejects with a {@linkcode LinkFailure}. */
@@ -91,6 +91,7 @@ export class SocketClient extends AMQPClient {
   /** Ends the link: the socket is destroyed, and whoever waits on it learns why. */
   abort(failure: LinkFailure): void {
     this.#failure ??= failure;
+    this.out.flush();
     this.socket?.destroy();
     this.#end();
   }
