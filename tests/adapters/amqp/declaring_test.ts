@@ -168,12 +168,18 @@ describe("a connection whose channels are all in use", () => {
 
 describe("channels that both sides close at once", () => {
   it("do not take the next channel of that number with them", () => {
+    let isOwed = false;
     const script: Script = {
       answer: ({ name, channel }): Answer => {
-        if (name !== "ChannelClose") return undefined;
-        // The broker's own close was on its way; it answers ours all the same.
-        const fields = { replyCode: 406, replyText: "timed out", classId: 0, methodId: 0 };
-        return [methodFrame("ChannelClose", channel, fields), methodFrame("ChannelCloseOk", channel)];
+        if (name === "ChannelClose") {
+          isOwed = true;
+          // The broker's own close was on its way; it answers ours all the same, when the number is in use again.
+          const fields = { replyCode: 406, replyText: "timed out", classId: 0, methodId: 0 };
+          return [methodFrame("ChannelClose", channel, fields)];
+        }
+        if (name !== "ChannelOpen" || !isOwed) return undefined;
+        isOwed = false;
+        return [methodFrame("ChannelCloseOk", channel), methodFrame("ChannelOpenOk", channel)];
       },
     };
     return withScript(script, async ({ mq }) => {

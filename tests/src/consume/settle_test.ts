@@ -264,6 +264,28 @@ describe("a delivery whose link is gone", () => {
     await world.close();
   });
 
+  it("is not published for by a handler that fails on the next link: the message has come again by itself [CON-09]", async () => {
+    for (const options of [{}, { retry: SHORT }, { retry: LONG }]) {
+      const world = new MemoryWorld();
+      const mq = await world.withQueue(QUEUE);
+      const late = deferred();
+      const runs: unknown[] = [];
+      await mq.consume(QUEUE, async ({ envelope, redelivered }) => {
+        runs.push([envelope.attempt, redelivered]);
+        if (!redelivered) await late.promise;
+      }, { ...options, concurrency: 2 });
+      world.put(QUEUE, 1);
+      await world.settled();
+      await world.faults.lose();
+      await world.faults.recover();
+      await world.settled();
+      late.reject(new Error("no"));
+      await world.clock.advance(300_000);
+      assert.deepEqual([runs, world.faults.published, depths(world)], [[[1, false], [1, true]], [], NOWHERE]);
+      await world.close();
+    }
+  });
+
   it("is not counted as settled, even where the loss is only noticed by the acknowledgement", async () => {
     const world = new MemoryWorld();
     const mq = await world.withQueue(QUEUE);
