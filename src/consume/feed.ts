@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Line } from "../internal/line.ts";
 import { parseEnvelope } from "../message/parse_envelope.ts";
 import type { BrokerConnection, BrokerDelivery, Subscription } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
@@ -24,7 +25,7 @@ export interface FeedOptions {
 export class Feed {
   readonly #environment: Environment;
   readonly #options: FeedOptions;
-  readonly #waiting = new Set<InHand>();
+  readonly #waiting = new Line<InHand>();
   readonly #taken = new Set<InHand>();
   #subscription: Subscription | undefined;
   /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
@@ -57,7 +58,7 @@ export class Feed {
 
   /** Deliveries fetched and not yet taken. */
   get held(): number {
-    return this.#waiting.size;
+    return this.#waiting.length;
   }
 
   /** Deliveries taken and not yet done. */
@@ -68,10 +69,8 @@ export class Feed {
   /** Takes the oldest waiting delivery; none once the feed is to stop. */
   take(): InHand | undefined {
     if (this.#state !== "open") return undefined;
-    const [item] = this.#waiting;
-    if (item === undefined) return undefined;
-    this.#waiting.delete(item);
-    this.#taken.add(item);
+    const item = this.#oldest();
+    if (item !== undefined) this.#taken.add(item);
     return item;
   }
 
@@ -110,23 +109,28 @@ export class Feed {
     // Where it cannot be cancelled the link is gone, and the subscription with it.
     await this.#subscription?.cancel().catch(() => {});
     this.#state = "stopped";
-    for (const item of this.#waiting) item.settle("requeue");
-    this.#waiting.clear();
+    for (let item = this.#oldest(); item !== undefined; item = this.#oldest()) item.settle("requeue");
     for (const item of this.#taken) item.hurry();
   }
 
   #receive(delivery: BrokerDelivery): void {
     const item = new InHand(delivery, parseEnvelope(delivery.message, this.#environment));
     if (this.#state === "stopped") return void item.settle("requeue");
-    this.#waiting.add(item);
+    this.#waiting.join(item);
     this.#options.onChange();
   }
 
   /** The broker has taken everything back by itself. */
   #lose(): void {
-    for (const item of this.#waiting) item.discard();
-    this.#waiting.clear();
+    for (let item = this.#oldest(); item !== undefined; item = this.#oldest()) item.discard();
     for (const item of this.#taken) item.discard();
     this.#options.onChange();
+  }
+
+  /** Removes the delivery that has waited longest. */
+  #oldest(): InHand | undefined {
+    const place = this.#waiting.first;
+    if (place !== undefined) this.#waiting.leave(place);
+    return place?.value;
   }
 }
