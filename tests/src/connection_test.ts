@@ -364,4 +364,36 @@ describe("closing a connection", () => {
     assert.notEqual(await opening, true);
     assert.equal(broker.inspect("q")?.consumers, 0);
   });
+
+  it("closes a consumer that was being opened at once, also while another one still drains", async () => {
+    const { broker, clock, mq } = await withQueue();
+    await mq.declare(topology().queue("other"));
+    const busy = deferred();
+    await mq.consume("q", () => busy.promise);
+    await mq.publisher("", "q").send(1);
+    await clock.advance(0);
+    const opening = mq.consume("other", () => {});
+    const closing = mq.close();
+    await clock.advance(0);
+    assert.deepEqual([(await opening).state.live, broker.inspect("other")?.consumers], [false, 0]);
+    busy.resolve();
+    assert.deepEqual(await closing, { drained: true, stranded: 0 });
+  });
+
+  it("ends the drain of its consumers with the caller's signal, and leaves what they hold to the broker", async () => {
+    const { broker, clock, mq } = await withQueue();
+    await mq.consume("q", () => new Promise<void>(() => {}));
+    await mq.publisher("", "q").send(1);
+    await clock.advance(0);
+    const leaving = new AbortController();
+    const refused = assert.rejects(mq.close({ signal: leaving.signal }), { message: "now" });
+    let isOver = false;
+    void refused.then(() => isOver = true);
+    await clock.advance(1_000);
+    assert.equal(isOver, false);
+    leaving.abort(new Error("now"));
+    await clock.advance(100);
+    assert.equal(isOver, true);
+    assert.deepEqual([broker.inspect("q")?.consumers, broker.inspect("q")?.waiting.length], [0, 1]);
+  });
 });
