@@ -32,6 +32,7 @@ export class Link {
   readonly limits: BrokerLimits;
   readonly #client: SocketClient;
   readonly #clock: Clock;
+  #isClosing = false;
 
   constructor(client: SocketClient, clock: Clock, maxMessageBytes: number | undefined) {
     this.#client = client;
@@ -73,6 +74,7 @@ export class Link {
 
   /** Says goodbye, waits a little for the answer, and ends the link. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     const stop = new AbortController();
     const patience = this.#clock.delay(CLOSE_TIMEOUT_MS, { signal: stop.signal }).catch(() => {});
     const farewell = this.#client.closed ? Promise.resolve() : this.#client.close();
@@ -84,6 +86,9 @@ export class Link {
   #callError(error: unknown, channel: LinkChannel | undefined): Error {
     if (error instanceof Unwritable) return error;
     if (channel?.closeReason !== undefined) return new CallRefused(channel.closeReason);
+    if (this.#isClosing) {
+      return new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot ask the broker: the connection is closed");
+    }
     if (!this.isUsable) {
       return new ConnectionError("ACEMQ_CONNECTION_LOST", "Cannot ask the broker: the connection is lost");
     }

@@ -88,7 +88,7 @@ export class LinkChannel extends AMQPChannel {
     });
   }
 
-  /** Closes the channel and hears nothing from it any more; resolves when the broker has answered, or the link is gone. */
+  /** Closes the channel and hears nothing from it any more; resolves when it is gone. */
   async leave(): Promise<void> {
     this.#listener = {};
     if (this.closed) return;
@@ -129,12 +129,12 @@ export class LinkChannel extends AMQPChannel {
     return answer;
   }
 
-  /** Without an error the channel was closed from this side, and the answer to that call comes next. */
-  override setClosed(error?: Error): void {
+  /** Whatever closed the channel: no call is answered any more. */
+  override setClosed(error: Error = new Error("the channel is closed")): void {
     const { onGone } = this.#listener;
     this.#listener = {};
     this.closed = true;
-    if (error !== undefined) { for (const { reject } of this.#calls.splice(0)) reject(error); }
+    for (const { reject } of this.#calls.splice(0)) reject(error);
     onGone?.(this.closeReason);
   }
 

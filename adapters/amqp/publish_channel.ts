@@ -106,18 +106,13 @@ export class PublishChannel {
     });
   }
 
-  /** The broker's word counts for one message only when it was the only one it can be about. */
   #gone(window: ConfirmWindow, reason: CloseReason | undefined): void {
     this.#channel = undefined;
-    const receipt: PublishReceipt = reason === undefined
-      ? { outcome: "unknown", reason: "the connection was lost before the broker confirmed" }
-      : window.size + this.#unwritten.size === 1
-      ? { outcome: "refused", written: true, reason: describeClose(reason) }
-      : { outcome: "unknown", reason: `the broker closed the channel: ${describeClose(reason)}` };
-    window.settleAll(receipt);
+    window.settleAll(receiptOfLoss(reason, window.size));
     const unwritten = [...this.#unwritten];
     this.#unwritten.clear();
-    for (const settle of unwritten) settle(receipt);
+    // Without confirms it may have been about any message before them.
+    for (const settle of unwritten) settle(receiptOfLoss(reason, Infinity));
   }
 
   #declineWaiting(error: unknown): void {
@@ -129,6 +124,15 @@ export class PublishChannel {
       : { outcome: "paused", reason: reasonOf(error) };
     for (const { settle } of waiting) settle(receipt);
   }
+}
+
+/** The broker's word counts for one message only when it was the only one it can be about. */
+function receiptOfLoss(reason: CloseReason | undefined, inFlight: number): PublishReceipt {
+  if (reason === undefined) {
+    return { outcome: "unknown", reason: "the connection was lost before the broker confirmed" };
+  }
+  if (inFlight === 1) return { outcome: "refused", written: true, reason: describeClose(reason) };
+  return { outcome: "unknown", reason: `the broker closed the channel: ${describeClose(reason)}` };
 }
 
 function noteReturn(window: ConfirmWindow, { method, message }: Content): void {

@@ -228,7 +228,11 @@ export class SocketClient extends AMQPClient {
   }
 
   #write(bytes: Uint8Array, done: () => void): void {
-    if (this.socket !== undefined && !this.socket.destroyed) this.socket.write(bytes, () => done());
+    if (this.socket === undefined || this.socket.destroyed) return;
+    // A socket that breaks calls back as well; what it had left to write was not written.
+    this.socket.write(bytes, (error) => {
+      if (error === null || error === undefined) done();
+    });
   }
 
   /** First the channels, so that whatever was in flight is settled when the end is heard of; once only. */

@@ -42,6 +42,8 @@ interface Standing {
   lostBecause?: string;
 }
 
+const LINK_LOST = "the connection was lost";
+
 /** See {@linkcode Subscription}. */
 export class AmqpSubscription implements Subscription {
   readonly #settings: SubscriptionSettings;
@@ -70,6 +72,7 @@ export class AmqpSubscription implements Subscription {
   /** Starts consuming on a link; rejects when the broker refuses. */
   async start(link: Link): Promise<void> {
     const channel = await link.openChannel();
+    if (this.#isEnding) return void channel.leave();
     const standing: Standing = { link, channel, consumerTag: this.#settings.consumerTag };
     this.#current = standing;
     channel.listen({
@@ -127,7 +130,7 @@ export class AmqpSubscription implements Subscription {
     this.#end();
     const standing = this.#current;
     this.#current = undefined;
-    if (standing !== undefined) await Promise.race([standing.channel.leave(), standing.link.client.over]);
+    await standing?.channel.leave();
   }
 
   async #consume({ link, channel, consumerTag }: Standing): Promise<void> {
@@ -189,5 +192,3 @@ export class AmqpSubscription implements Subscription {
       .catch(() => {});
   }
 }
-
-const LINK_LOST = "the connection was lost";

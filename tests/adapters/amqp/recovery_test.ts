@@ -309,6 +309,28 @@ describe("closing", () => {
       assert.deepEqual(events, []);
     }));
 
+  it("ends the questions that are under way", () => {
+    const script: Script = { answer: ({ name }) => /QueueDeclare|ChannelClose|BasicQos/.test(name) ? [] : undefined };
+    return withScript(script, async ({ mq, client }) => {
+      const questions = [mq.checkQueue("q"), mq.pull("q"), reading(mq, "q")];
+      await client.received("QueueDeclare");
+      await client.received("BasicQos");
+      await mq.close();
+      await assert.rejects(questions[0] as Promise<unknown>, { code: "ACEMQ_CONNECTION_CLOSED" });
+      await assert.rejects(questions[2] as Promise<unknown>, { code: "ACEMQ_CONNECTION_CLOSED" });
+      assert.equal(await questions[1], null);
+    });
+  });
+
+  it("ends subscriptions that are being closed", () =>
+    withScript({ answer: ({ name }) => name === "ChannelClose" ? [] : undefined }, async ({ mq, client }) => {
+      const { subscription } = await reading(mq, "q");
+      const closing = subscription.close();
+      await client.received("ChannelClose");
+      await mq.close();
+      await closing;
+    }));
+
   it("does not wait for ever for a broker that does not answer", async () => {
     const clock = virtualClock();
     const script: Script = { answer: ({ name }) => name === "ConnectionClose" ? [] : undefined };
