@@ -155,12 +155,13 @@ export class Consumer<T = unknown> {
 
   #start(feed: Feed, intake: Intake): void {
     this.#feed = feed;
+    const { broker, environment: { clock }, gate } = this.#context;
+    const onWait = (item: InHand): void => this.#leaveHandler(item);
     this.#processing = {
       queue: this.queue,
       consumer: this.#context,
       ladder: intake.ladder,
-      meter: this.#meter,
-      onWait: (item) => this.#leaveHandler(item),
+      settling: { queue: this.queue, broker, gate, clock, meter: this.#meter, onWait },
     };
     this.#meter.consumer("started", { prefetch: intake.prefetch, concurrency: this.#concurrency });
     this.#pump();

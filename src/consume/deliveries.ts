@@ -56,7 +56,13 @@ export async function* openDeliveries<T>(
   const ring = (): void => bell.ring();
   const meter = new ConsumeMeter(context.environment.recorder, queue);
   const { feed, intake } = await openFeed(queue, context, { options, onChange: ring });
-  const processing: ProcessContext<T> = { queue, consumer: context, ladder: intake.ladder, meter, onWait: () => {} };
+  const { broker, environment: { clock }, gate } = context;
+  const processing: ProcessContext<T> = {
+    queue,
+    consumer: context,
+    ladder: intake.ladder,
+    settling: { queue, broker, gate, clock, meter, onWait: () => {} },
+  };
   const settling = new Set<Promise<void>>();
   signal?.addEventListener("abort", ring);
   try {
@@ -102,7 +108,7 @@ function settle<T>(
   handling: { readonly handled: Handled; readonly handlerMs?: number },
   { feed, processing, settling }: Loop<T>,
 ): Promise<void> {
-  const done = conclude(item, handling, processing).then(() => {
+  const done = Promise.resolve(conclude(item, handling, processing)).then(() => {
     feed.done(item);
     settling.delete(done);
   });

@@ -10,19 +10,16 @@ import type { Ladder } from "../retry/ladder.ts";
 import type { ConsumerContext } from "./context.ts";
 import type { InHand } from "./in_hand.ts";
 import { type ConsumeInterceptor, type Handler, runHandler } from "./interceptor.ts";
-import type { ConsumeMeter } from "./meter.ts";
 import { decodeBody } from "./receive.ts";
-import { settle } from "./settle.ts";
+import { settle, type SettleContext, type Settled } from "./settle.ts";
 import { decideSettlement, type Handled } from "./settlement.ts";
 
-/** What processing works with. */
+/** What processing works with, made once a consumer. */
 export interface ProcessContext<T> {
   readonly queue: string;
-  readonly consumer: Pick<ConsumerContext<T>, "broker" | "environment" | "gate" | "codec">;
+  readonly consumer: Pick<ConsumerContext<T>, "environment" | "codec">;
   readonly ladder: Ladder;
-  readonly meter: ConsumeMeter;
-  /** Called when a delivery begins to wait for its next attempt: its handler is through. */
-  readonly onWait: (item: InHand) => void;
+  readonly settling: SettleContext;
 }
 
 /** Handles one delivery to the end. Never rejects. */
@@ -42,27 +39,34 @@ export async function processDelivery<T>(
   });
   const started = clock.elapsed();
   const run = (): Promise<Handled> => runHandler(message, handler, interceptors);
-  const handled = scope === undefined ? await run() : await scope.run(item, run);
-  await conclude(item, { handled, handlerMs: clock.elapsed() - started }, context);
+  const handled = await (scope === undefined ? run() : scope.run(item, run));
+  const concluding = conclude(item, { handled, handlerMs: clock.elapsed() - started }, context);
+  if (concluding !== undefined) await concluding;
 }
 
-/** Decides and settles; the time of the handler is measured before any wait begins. Never rejects. */
-export async function conclude<T>(
+/**
+ * Decides and settles, at once where nothing is to be published; the time of the handler is measured before any wait begins. Never
+ * rejects.
+ */
+export function conclude<T>(
   item: InHand,
   { handled, handlerMs }: { readonly handled: Handled; readonly handlerMs?: number },
-  context: ProcessContext<T>,
-): Promise<void> {
-  const { queue, meter, onWait } = context;
-  const { environment, gate, broker } = context.consumer;
-  const { clock, random } = environment;
+  { consumer, ladder, settling }: ProcessContext<T>,
+): Promise<void> | undefined {
+  const { clock, random } = consumer.environment;
   const facts = { attempt: item.envelope.attempt, ageMs: clock.now() - item.envelope.firstSeenMs };
-  const settlement = decideSettlement(handled, facts, { ladder: context.ladder, random });
-  const { maxHeaderBytes } = broker.limits;
+  const settlement = decideSettlement(handled, facts, { ladder, random });
+  const count = (settled: Settled): void => {
+    if (settled === "settled") settling.meter.settled(item.envelope, settlement.outcome, handlerMs);
+  };
+  // Only a broker adapter that throws where it must not. The broker still has the message, and hands it out when the link ends.
+  const fail = (error: unknown): void => settling.meter.settleFailed(item.envelope, describeError(error));
   try {
-    const settled = await settle(settlement, item, { queue, gate, clock, meter, maxHeaderBytes, onWait });
-    if (settled === "settled") meter.settled(item.envelope, settlement.outcome, handlerMs);
+    const settled = settle(settlement, item, settling);
+    if (typeof settled !== "string") return settled.then(count).catch(fail);
+    count(settled);
   } catch (error) {
-    // Only a broker adapter that throws where it must not. The broker still has the message, and hands it out when the link ends.
-    meter.settleFailed(item.envelope, describeError(error));
+    fail(error);
   }
+  return undefined;
 }

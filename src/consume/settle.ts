@@ -10,6 +10,7 @@ import { copyOf, setAsideCopy } from "../message/copy.ts";
 import { nextAttempt } from "../message/envelope.ts";
 import type { Outbound } from "../message/outbound.ts";
 import { deadLetterQueueName, parkedQueueName, rungName } from "../naming/queue_names.ts";
+import type { BrokerConnection } from "../ports/broker.ts";
 import type { PublishGate } from "../publish/gate.ts";
 import { type OnBehalfAnswer, publishOnBehalf } from "../publish/on_behalf.ts";
 import type { InHand } from "./in_hand.ts";
@@ -22,7 +23,7 @@ export interface SettleContext {
   readonly gate: PublishGate;
   readonly clock: Clock;
   readonly meter: ConsumeMeter;
-  readonly maxHeaderBytes: number | undefined;
+  readonly broker: Pick<BrokerConnection, "limits">;
   /** Called when a delivery begins to wait: its handler is through. */
   readonly onWait: (item: InHand) => void;
 }
@@ -33,19 +34,19 @@ export type Settled = "settled" | "kept";
 /** Before a message that could not be moved goes back, or is tried again: what kept it from moving rarely ends at once. */
 const PAUSE_MS = 1_000;
 
-/** Carries a settlement out. Never rejects. */
-export async function settle(settlement: Settlement, item: InHand, context: SettleContext): Promise<Settled> {
+/** Carries a settlement out, at once where nothing is to be published. Fails only with a broker adapter that breaks its port. */
+export function settle(settlement: Settlement, item: InHand, context: SettleContext): Settled | Promise<Settled> {
   switch (settlement.next) {
     case "acknowledge":
       return acknowledge(item);
     case "wait_in_consumer":
       reportUndeclaredRung(settlement, context);
-      return await retryFromConsumer(settlement.delayMs, item, context);
+      return retryFromConsumer(settlement.delayMs, item, context);
     case "wait_on_rung":
       reportUndeclaredRung(settlement, context);
-      return await retryOnRung(settlement.delayMs, item, context);
+      return retryOnRung(settlement.delayMs, item, context);
     case "set_aside":
-      return await moveAside(settlement, item, context);
+      return moveAside(settlement, item, context);
   }
 }
 
@@ -73,7 +74,7 @@ async function retryOnRung(delayMs: number, item: InHand, context: SettleContext
 
 async function moveAside(settlement: SetAside, item: InHand, context: SettleContext): Promise<Settled> {
   const queue = settlement.target === "dlq" ? deadLetterQueueName(context.queue) : parkedQueueName(context.queue);
-  const { maxHeaderBytes } = context;
+  const { maxHeaderBytes } = context.broker.limits;
   const copy = setAsideCopy(item.received, item.envelope, { queue, reason: settlement.reason, maxHeaderBytes });
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
