@@ -10,7 +10,7 @@ import { type ConnectionSettings, connectionSettings, type ConnectOptions } from
 import { Consumer } from "./consume/consumer.ts";
 import type { ConsumerContext } from "./consume/context.ts";
 import { type Delivery, openDeliveries } from "./consume/deliveries.ts";
-import { type DrainOptions, type DrainReport, withBudget } from "./consume/drain.ts";
+import { type DrainOptions, type DrainReport, type OpenLoop, withBudget } from "./consume/drain.ts";
 import type { Handler } from "./consume/interceptor.ts";
 import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
 import { declareTopology } from "./declare/declare.ts";
@@ -18,6 +18,7 @@ import { ConnectionError } from "./errors.ts";
 import { checkBroker } from "./health/broker_check.ts";
 import { reportConsumers } from "./health/consumer_check.ts";
 import { aggregateHealth, type HealthReport } from "./health/report.ts";
+import { whenAborted } from "./internal/abort.ts";
 import { assertShortText } from "./internal/assert_option.ts";
 import { EventHub } from "./internal/event_hub.ts";
 import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
@@ -90,6 +91,8 @@ export class Connection {
   readonly #gate: PublishGate;
   readonly #meter: PublishMeter;
   readonly #consumers = new Set<Consumer>();
+  readonly #loops = new Set<OpenLoop>();
+  readonly #budgetEnd = new AbortController();
   readonly #closingNow = new AbortController();
   #closing: Promise<DrainReport> | undefined;
 
@@ -191,7 +194,11 @@ export class Connection {
   close(options: DrainOptions = {}): Promise<DrainReport> {
     const { environment, settings } = this.#parts;
     return withBudget({ ...options, clock: environment.clock, budgetMs: settings.drainTimeoutMs }, (budget) => {
-      this.#closing ??= this.#drain(budget);
+      // Whoever calls close may end it: the first budget to run out is everybody's.
+      void whenAborted(budget).then(() => this.#budgetEnd.abort());
+      this.#closing ??= this.#drain(this.#budgetEnd.signal);
+      // Said again to every consumer: a handler that asks for the close must not be waited for, whoever asked first.
+      this.#closeConsumers(this.#budgetEnd.signal).catch(() => {});
       return this.#closing;
     });
   }
@@ -204,13 +211,18 @@ export class Connection {
   async #drain(budget: AbortSignal): Promise<DrainReport> {
     this.#closingNow.abort();
     try {
-      const reports = await Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
+      const loops = [...this.#loops].map((loop) => loop.drain(budget));
+      const reports = [...await this.#closeConsumers(budget), ...await Promise.all(loops)];
       await this.#gate.drain(budget);
       const stranded = reports.reduce((sum, report) => sum + report.stranded, 0);
       return { drained: stranded === 0, stranded };
     } finally {
       await this.#release();
     }
+  }
+
+  #closeConsumers(budget: AbortSignal): Promise<DrainReport[]> {
+    return Promise.all([...this.#consumers].map((consumer) => consumer.close({ budget })));
   }
 
   async #release(): Promise<void> {
@@ -231,6 +243,7 @@ export class Connection {
       codec: this.#codec<T>(codec),
       interceptors: this.#interceptors.consume ?? [],
       drainTimeoutMs: settings.drainTimeoutMs,
+      loops: this.#loops,
     };
   }
 

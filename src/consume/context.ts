@@ -8,6 +8,7 @@ import type { BrokerConnection } from "../ports/broker.ts";
 import type { Codec } from "../ports/codec.ts";
 import type { Environment } from "../ports/environment.ts";
 import type { PublishGate } from "../publish/gate.ts";
+import type { OpenLoop } from "./drain.ts";
 import type { ConsumeInterceptor } from "./interceptor.ts";
 
 /** A connection's part in consuming. */
@@ -19,6 +20,8 @@ export interface ConsumerContext<T = unknown> {
   readonly interceptors: readonly ConsumeInterceptor[];
   /** How long a close waits for running handlers, milliseconds. */
   readonly drainTimeoutMs: number;
+  /** Loops over deliveries that are open, for a close to wait for. */
+  readonly loops?: Set<OpenLoop>;
   /** Called once, when the consumer is gone. */
   readonly onClosed?: () => void;
 }

@@ -14,6 +14,12 @@ export interface DrainReport {
   readonly stranded: number;
 }
 
+/** A loop over deliveries, as a closing connection sees it. */
+export interface OpenLoop {
+  /** Stops deliveries, and waits until those in the caller's hands are settled or the budget ends. */
+  drain(budget: AbortSignal): Promise<DrainReport>;
+}
+
 /** Options of a close. */
 export interface DrainOptions {
   /** Ends the wait for handlers; the close then rejects with its reason, everything released. */

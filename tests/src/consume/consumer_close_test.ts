@@ -332,6 +332,26 @@ describe("a close from inside a handler", () => {
     await world.close();
   });
 
+  it("of the connection waits for no handler that asks for it as well, one after the other or after an outsider", async () => {
+    for (const outsider of [false, true]) {
+      const world = new MemoryWorld();
+      const mq = await world.withQueue("orders.new", { scope: asyncScope() });
+      const closed: unknown[] = [];
+      const close = async ({ payload }: { payload: unknown }): Promise<void> => {
+        await world.clock.delay(100 * (Number(payload) + 1));
+        await mq.close();
+        closed.push(payload);
+      };
+      await mq.consume("orders.new", close, { concurrency: 2 });
+      putAll(world, "orders.new", 2);
+      await world.clock.advance(50);
+      if (outsider) void mq.close();
+      await world.clock.advance(1_000);
+      assert.deepEqual(closed, [0, 1]);
+      await world.close();
+    }
+  });
+
   it("waits for the other handlers", async () => {
     const world = new MemoryWorld();
     const mq = await world.withQueue("orders.new", { scope: asyncScope() });

@@ -239,4 +239,28 @@ describe("a delivery", () => {
     await deliveries.return?.();
     await world.close();
   });
+
+  it("and that is in its caller's hands when the connection closes is waited for, and settled as it says", async () => {
+    const { world, mq } = await scene(1, 2);
+    const deliveries = mq.deliveries(QUEUE);
+    const first = await next(deliveries);
+    const closing = mq.close();
+    await world.clock.advance(5_000);
+    await first.settle(reject("no"));
+    assert.deepEqual((await deliveries.next()).done, true);
+    assert.deepEqual(await closing, { drained: true, stranded: 0 });
+    assert.deepEqual([world.depth(QUEUE), world.depth(`${QUEUE}.dlq`), world.unsettled(QUEUE)], [1, 1, 0]);
+    await world.close();
+  });
+
+  it("and that its caller never settles goes back when the budget ends, and a late word is discarded", async () => {
+    const { world, mq } = await scene(1);
+    const first = await next(mq.deliveries(QUEUE));
+    const closing = mq.close();
+    await world.clock.advance(20_000);
+    assert.deepEqual(await closing, { drained: false, stranded: 1 });
+    await first.settle(reject("too late"));
+    assert.deepEqual([world.depth(QUEUE), world.depth(`${QUEUE}.dlq`)], [1, 0]);
+    await world.close();
+  });
 });
