@@ -4,11 +4,11 @@ import { Buffer } from "node:buffer";
 import { after, before, describe, it } from "node:test";
 import type { LinkChannel } from "../../../adapters/amqp/link_channel.ts";
 import type { LinkFailure } from "../../../adapters/amqp/link_failure.ts";
-import { SocketClient } from "../../../adapters/amqp/socket_client.ts";
-import { parseAmqpUrl } from "../../../adapters/amqp/url.ts";
+import type { SocketClient } from "../../../adapters/amqp/socket_client.ts";
 import type { Content } from "../../../adapters/amqp/wire/content_assembler.ts";
 import { WireUnsigned } from "../../../src/message/wire_value.ts";
 import { messageFor, openAmqp, queueSpec, reading } from "../../support/amqp_connection.ts";
+import { openSocket } from "../../support/amqp_socket.ts";
 import { bodyFrame, deliveryFrames, headerFrame, joined, methodFrame } from "../../support/amqp_frames.ts";
 import { confirmAll, ScriptedBroker } from "../../support/scripted_broker.ts";
 import { until } from "../../support/until.ts";
@@ -21,26 +21,14 @@ interface Fed {
   readonly client: SocketClient;
   readonly channel: LinkChannel;
   readonly contents: Content[];
-  readonly failures: LinkFailure[];
+  readonly failures: readonly LinkFailure[];
   /** As if the socket had read these bytes. */
   readonly feed: (chunk: Buffer) => void;
 }
 
 async function fed(broker: ScriptedBroker): Promise<Fed> {
+  const { client, failures } = await openSocket(broker);
   const contents: Content[] = [];
-  const failures: LinkFailure[] = [];
-  const client = new SocketClient({
-    address: parseAmqpUrl(broker.url),
-    connectionName: "fed",
-    virtualHost: "/",
-    sasl: { mechanism: "PLAIN", response: new Uint8Array() },
-    tuning: { channelMax: 0, frameMax: 131_072, heartbeatSeconds: 60 },
-    tls: undefined,
-    untrustedPeer: () => undefined,
-    onDown: (failure) => failures.push(failure),
-    onBlocked: () => {},
-  });
-  await client.dial();
   const channel = await client.openChannel();
   channel.listen({ onContent: (content) => contents.push(content) });
   return { client, channel, contents, failures, feed: (chunk) => void client.socket?.emit("data", chunk) };
