@@ -8,6 +8,7 @@ import { settledOrAborted } from "../internal/abort.ts";
 import { Message } from "../message/message.ts";
 import type { Ack } from "./ack.ts";
 import type { ConsumerContext } from "./context.ts";
+import type { DrainReport, OpenLoop } from "./drain.ts";
 import type { Feed } from "./feed.ts";
 import type { InHand } from "./in_hand.ts";
 import { ConsumeMeter } from "./meter.ts";
@@ -63,20 +64,23 @@ export async function* openDeliveries<T>(
     ladder: intake.ladder,
     settling: { queue, broker, gate, clock, meter, onWait: () => {} },
   };
-  const settling = new Set<Promise<void>>();
+  const loop: Loop<T> = { feed, processing, settling: new Set(), settled: new Bell() };
+  const open: OpenLoop = { drain: (budget) => drain(loop, budget) };
+  context.loops?.add(open);
   signal?.addEventListener("abort", ring);
   try {
     while (!signal?.aborted) {
       const item = feed.take();
       if (item === undefined) await bell.rung();
       else {
-        const delivery = await open(item, { feed, processing, settling });
+        const delivery = await openDelivery(item, loop);
         if (delivery !== undefined) yield delivery;
       }
     }
   } finally {
     signal?.removeEventListener("abort", ring);
-    await end(feed, settling, context);
+    await end(loop, context);
+    context.loops?.delete(open);
   }
 }
 
@@ -86,10 +90,12 @@ interface Loop<T> {
   readonly processing: ProcessContext<T>;
   /** Settlements under way. */
   readonly settling: Set<Promise<void>>;
+  /** Rung when a delivery is settled, and when the loop was left. */
+  readonly settled: Bell;
 }
 
 /** The delivery a caller settles; undefined for a body that cannot be read, which is dealt with here. */
-async function open<T>(item: InHand, loop: Loop<T>): Promise<Delivery<T> | undefined> {
+async function openDelivery<T>(item: InHand, loop: Loop<T>): Promise<Delivery<T> | undefined> {
   const { queue, consumer } = loop.processing;
   const { clock } = consumer.environment;
   const decoded = await decodeBody(item.received, consumer.codec);
@@ -106,20 +112,31 @@ async function open<T>(item: InHand, loop: Loop<T>): Promise<Delivery<T> | undef
 function settle<T>(
   item: InHand,
   handling: { readonly handled: Handled; readonly handlerMs?: number },
-  { feed, processing, settling }: Loop<T>,
+  { feed, processing, settling, settled }: Loop<T>,
 ): Promise<void> {
   const done = Promise.resolve(conclude(item, handling, processing)).then(() => {
     feed.done(item);
     settling.delete(done);
+    settled.ring();
   });
   settling.add(done);
   return done;
 }
 
-async function end(
-  feed: Feed,
-  settling: ReadonlySet<Promise<void>>,
-  { environment, drainTimeoutMs }: ConsumerContext,
+/** The connection closes: what the caller has in hand is waited for, and goes back when the budget ends. */
+async function drain<T>({ feed, settled }: Loop<T>, budget: AbortSignal): Promise<DrainReport> {
+  await settledOrAborted(feed.stop(), budget);
+  while (feed.taken.size > 0 && !budget.aborted) await settledOrAborted(settled.rung(), budget);
+  const stranded = feed.taken.size;
+  for (const item of feed.taken) item.abort(new DOMException("The drain budget has ended", "AbortError"));
+  await settledOrAborted(feed.close(), budget);
+  return { drained: stranded === 0, stranded };
+}
+
+/** The loop was left: a settlement under way is waited for, everything else goes back. */
+async function end<T>(
+  { feed, settling, settled }: Loop<T>,
+  { environment, drainTimeoutMs }: ConsumerContext<T>,
 ): Promise<void> {
   const timer = new AbortController();
   const over = new AbortController();
@@ -128,6 +145,8 @@ async function end(
   await settledOrAborted(Promise.all(settling), over.signal);
   await settledOrAborted(feed.close(), over.signal);
   timer.abort();
+  for (const item of feed.taken) feed.done(item);
+  settled.ring();
 }
 
 /** Rung when something changed; a ring while nobody waits is kept. */
