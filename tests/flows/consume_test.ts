@@ -240,6 +240,34 @@ describe("a consumer on RabbitMQ", () => {
         assert.deepEqual(attempts, [1, 2, 3]);
       }),
   );
+
+  it(
+    "takes other bounds while it runs, and drops no delivery for it",
+    { skip },
+    () =>
+      onRabbit("retune", async (scene) => {
+        const queue = await scene.bare.queue("orders", QUORUM);
+        const mq = await scene.connect();
+        await mq.publisher<number>("", queue).sendAll(Array.from({ length: 30 }, (_, n) => n));
+        const open = deferred();
+        const runs: number[] = [];
+        const consumer = await mq.consume<number>(queue, async ({ payload }) => {
+          runs.push(payload);
+          await open.promise;
+        }, { prefetch: 2 });
+        await until("two in hand", () => consumer.state.inFlight === 1 && consumer.state.held === 1);
+        await consumer.retune({ prefetch: 10, concurrency: 4 });
+        await until("more in hand", () => consumer.state.inFlight === 4 && consumer.state.held >= 6);
+        consumer.pause();
+        open.resolve();
+        await until("the handlers to end", () => consumer.state.inFlight === 0);
+        assert.equal(runs.length, 4);
+        consumer.resume();
+        await until("all of them", () => runs.length === 30 && consumer.state.inFlight === 0);
+        assert.equal(new Set(runs).size, 30);
+        await scene.depth(queue, 0);
+      }),
+  );
 });
 
 describe("what a handler gets", () => {
