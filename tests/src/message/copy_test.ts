@@ -154,3 +154,69 @@ describe("a copy that is set aside", () => {
     assert.equal("x-acemq-error" in headers, false);
   });
 });
+
+describe("a foreign message that fills its frame", () => {
+  const FOREIGN_FULL = FRAME_BYTES - contentHeaderSize(outboundOf({}));
+
+  function outboundOf(headers: WireTable): Outbound {
+    return {
+      exchange: "",
+      routingKey: "q",
+      body: new Uint8Array(),
+      messageId: "m-1",
+      headers,
+      persistent: true,
+      mandatory: true,
+    };
+  }
+
+  /** A foreign message whose content header has `left` bytes of room in the frame. */
+  function foreign(left: number): ReceivedMessage {
+    const pad = "p".repeat(FOREIGN_FULL - left - (1 + "pad".length + 5));
+    return received({ pad }, { properties: { messageId: "m-1" } });
+  }
+
+  it("goes on with its attempt counted where the whole envelope does not fit [BRK-06]", () => {
+    for (const left of [0, 20, 21, 22, 100]) {
+      const message = foreign(left);
+      const envelope = nextAttempt(parseEnvelope(message, stoppedSources()));
+      const copy = copyOf(message, envelope, { kind: "onward", queue: "q", maxHeaderBytes: FRAME_BYTES });
+      assert.deepEqual(Object.keys(copy.headers).sort(), ["pad", "x-acemq-attempt"]);
+      assert.equal(copy.headers["x-acemq-attempt"], 2);
+      // The name's length, its 15 bytes, the kind and four bytes: 21.
+      assert.equal(contentHeaderSize(copy) <= FRAME_BYTES, left >= 21);
+    }
+  });
+
+  it("can always be set aside: with a reason where there is room, as it came where there is none [BRK-06]", () => {
+    for (const left of [0, 10, 21, 30, 60, 200, 400]) {
+      const message = foreign(left);
+      const envelope = parseEnvelope(message, stoppedSources());
+      const copy = setAsideCopy(message, envelope, {
+        queue: "q.dlq",
+        reason: "r".repeat(500),
+        maxHeaderBytes: FRAME_BYTES,
+      });
+      assert.ok(contentHeaderSize(copy) <= FRAME_BYTES, `${left} bytes of room`);
+      assert.equal(copy.headers["pad"], message.headers["pad"]);
+      assert.equal("x-acemq-error" in copy.headers, left >= 60);
+    }
+  });
+});
+
+describe("what a broken sender or a broken handler leaves in a message", () => {
+  it("does not keep it from being set aside: half a surrogate pair in the reason", () => {
+    const copy = setAsideCopy(received(), envelopeOf(received()), {
+      queue: "q.dlq",
+      reason: `cannot greet Ana ${"😀".slice(0, 1)}`,
+    });
+    assert.equal(copy.headers["x-acemq-error"], "cannot greet Ana \ufffd");
+  });
+
+  it("does not keep it from going on: properties that grew beyond 255 bytes when their invalid UTF-8 was read", () => {
+    const grown = "\ufffd".repeat(100);
+    const message = received(HEADERS, { properties: { contentType: grown, replyTo: grown } });
+    const { contentType, replyTo } = copyOf(message, envelopeOf(message), { kind: "onward", queue: "q" });
+    assert.deepEqual([contentType, replyTo], [undefined, undefined]);
+  });
+});
