@@ -7,7 +7,7 @@
 import type { Envelope } from "../message/envelope.ts";
 import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
-import type { SetAside } from "./settlement.ts";
+import type { SetAside, TryAgain } from "./settlement.ts";
 
 /** A handler that computes its waits would otherwise fill the log with them. */
 const MOST_UNDECLARED = 100;
@@ -45,12 +45,13 @@ export class ConsumeMeter {
   }
 
   /** The copy for the next attempt is where it should be. */
-  retried(envelope: Envelope, delayMs: number, rung: string | undefined): void {
+  retried(envelope: Envelope, { delayMs, reason }: TryAgain, rung: string | undefined): void {
     this.#recorder.metric("acemq.messages.retried.total", 1, { queue: this.#queue });
     this.#recorder.log("info", "acemq.message.retried", {
       ...this.#facts(envelope),
       delayMs: Math.round(delayMs),
       ...(rung === undefined ? {} : { rung }),
+      reason,
     });
   }
 

@@ -15,7 +15,7 @@ import type { PublishGate } from "../publish/gate.ts";
 import { type OnBehalfAnswer, publishOnBehalf } from "../publish/on_behalf.ts";
 import type { InHand } from "./in_hand.ts";
 import type { ConsumeMeter } from "./meter.ts";
-import type { SetAside, Settlement } from "./settlement.ts";
+import type { SetAside, Settlement, TryAgain } from "./settlement.ts";
 
 /** What settling works with. */
 export interface SettleContext {
@@ -41,35 +41,35 @@ export function settle(settlement: Settlement, item: InHand, context: SettleCont
       return acknowledge(item);
     case "wait_in_consumer":
       reportUndeclaredRung(settlement, context);
-      return retryFromConsumer(settlement.delayMs, item, context);
+      return retryFromConsumer(settlement, item, context);
     case "wait_on_rung":
       reportUndeclaredRung(settlement, context);
-      return retryOnRung(settlement.delayMs, item, context);
+      return retryOnRung(settlement, item, context);
     case "set_aside":
       return moveAside(settlement, item, context);
   }
 }
 
-async function retryFromConsumer(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
-  if (!await waited(delayMs, item, context)) return requeue(item);
+async function retryFromConsumer(again: TryAgain, item: InHand, context: SettleContext): Promise<Settled> {
+  if (!await waited(again.delayMs, item, context)) return requeue(item);
   const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: context.queue });
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status !== "routed") return await keep(item, answer, context);
-  context.meter.retried(item.envelope, delayMs, undefined);
+  context.meter.retried(item.envelope, again, undefined);
   return acknowledge(item);
 }
 
-async function retryOnRung(delayMs: number, item: InHand, context: SettleContext): Promise<Settled> {
-  const rung = rungName(context.queue, delayMs);
+async function retryOnRung(again: TryAgain, item: InHand, context: SettleContext): Promise<Settled> {
+  const rung = rungName(context.queue, again.delayMs);
   const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: rung });
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
-    context.meter.retried(item.envelope, delayMs, rung);
+    context.meter.retried(item.envelope, again, rung);
     return acknowledge(item);
   }
   if (answer?.status !== "not_routed" || answer.because !== "unroutable") return await keep(item, answer, context);
   context.meter.rungMissing(item.envelope, rung);
-  return await retryFromConsumer(delayMs, item, context);
+  return await retryFromConsumer(again, item, context);
 }
 
 async function moveAside(settlement: SetAside, item: InHand, context: SettleContext): Promise<Settled> {
@@ -131,9 +131,6 @@ async function waited(ms: number, item: InHand, { clock, onWait }: SettleContext
   }
 }
 
-function reportUndeclaredRung(
-  { delayMs, wantedRungMs }: { readonly delayMs: number; readonly wantedRungMs?: number },
-  { meter }: SettleContext,
-): void {
+function reportUndeclaredRung({ delayMs, wantedRungMs }: TryAgain, { meter }: SettleContext): void {
   if (wantedRungMs !== undefined) meter.rungUndeclared(wantedRungMs, delayMs);
 }

@@ -19,19 +19,19 @@ export type Handled =
 /** What is done with a delivery, and the word for it. */
 export type Settlement =
   | { readonly next: "acknowledge"; readonly outcome: "acked" }
-  | {
-    readonly next: "wait_in_consumer";
-    readonly outcome: "retried";
-    readonly delayMs: number;
-    readonly wantedRungMs?: number;
-  }
-  | {
-    readonly next: "wait_on_rung";
-    readonly outcome: "retried";
-    readonly delayMs: number;
-    readonly wantedRungMs?: number;
-  }
+  | TryAgain
   | SetAside;
+
+/** A delivery that is tried again after a wait. */
+export interface TryAgain {
+  readonly next: "wait_in_consumer" | "wait_on_rung";
+  readonly outcome: "retried";
+  readonly delayMs: number;
+  /** The wait the handler asked for, where no rung holds exactly that. */
+  readonly wantedRungMs?: number;
+  /** What failed, in its own words. */
+  readonly reason: string;
+}
 
 /** A delivery that leaves its queue for good. */
 export interface SetAside {
@@ -108,13 +108,14 @@ function tryAgain(
   facts: DeliveryFacts,
   { ladder, random }: SettlementRules,
 ): Settlement {
+  const reason = wordsFor(asked.error);
   const decision = decideRetry(ladder, { ...facts, requestedDelayMs: asked.delayMs }, random);
-  if (decision.next !== "give_up") return { ...decision, outcome: "retried" };
+  if (decision.next !== "give_up") return { ...decision, outcome: "retried", reason };
   const { attempt } = facts;
   const why = decision.because === "attempts"
     ? `exhausted ${attempt} ${attempt === 1 ? "attempt" : "attempts"}`
     : `exceeded the maximum message age of ${ladder.policy.maxMessageAgeMs} ms`;
-  return setAside("dlq", "dead_lettered", why, describeError(asked.error));
+  return setAside("dlq", "dead_lettered", why, reason);
 }
 
 function fatal(by: "handler" | "interceptor", error: unknown, outcome: "rejected" | "dead_lettered"): SetAside {
@@ -123,8 +124,11 @@ function fatal(by: "handler" | "interceptor", error: unknown, outcome: "rejected
 }
 
 function setAside(target: SetAside["target"], outcome: SetAside["outcome"], why: string, detail: unknown): SetAside {
-  const text = typeof detail === "string" ? detail : describeError(detail);
-  return { next: "set_aside", target, outcome, reason: `${why}: ${text === "" ? "no reason given" : text}` };
+  return { next: "set_aside", target, outcome, reason: `${why}: ${wordsFor(detail)}` };
+}
+
+function wordsFor(detail: unknown): string {
+  return describeError(detail) || "no reason given";
 }
 
 function kindOf(value: unknown): string {

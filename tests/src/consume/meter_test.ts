@@ -135,7 +135,7 @@ describe("a log record", () => {
     assert.deepEqual(world.sink.events("acemq.message.retried"), [{
       level: "info",
       event: "acemq.message.retried",
-      fields: { id: "m-1", queue: QUEUE, attempt: 1, delayMs: 1_000 },
+      fields: { id: "m-1", queue: QUEUE, attempt: 1, delayMs: 1_000, reason: "TypeError: busy" },
     }]);
     assert.deepEqual(world.sink.events("acemq.message.dead_lettered"), [{
       level: "warn",

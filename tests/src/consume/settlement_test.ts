@@ -40,11 +40,12 @@ describe("a delivery whose handler", () => {
 
   it("threw or asked for another try waits as its policy says: in the consumer below the threshold, on a rung above", () => {
     const error = new Error("The gateway did not answer");
+    const reason = "Error: The gateway did not answer";
     for (const handled of [threw(error), returned(retry(error))]) {
-      assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 20_000 });
+      assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 20_000, reason });
     }
     for (const handled of [threw(error, { attempt: 2 }), returned(retry(error), { attempt: 2 })]) {
-      assert.deepEqual(handled, { next: "wait_on_rung", outcome: "retried", delayMs: 40_000 });
+      assert.deepEqual(handled, { next: "wait_on_rung", outcome: "retried", delayMs: 40_000, reason });
     }
   });
 
@@ -137,7 +138,12 @@ describe("a delivery whose handler", () => {
 describe("a delivery whose interceptor", () => {
   it("threw is tried again like one whose handler threw", () => {
     const handled = decide({ status: "threw", error: new Error("no tenant"), by: "interceptor" });
-    assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 20_000 });
+    assert.deepEqual(handled, {
+      next: "wait_in_consumer",
+      outcome: "retried",
+      delayMs: 20_000,
+      reason: "Error: no tenant",
+    });
   });
 
   it("threw a fatal error is rejected in the words the libraries share", () => {
@@ -174,6 +180,7 @@ describe("a delivery whose body", () => {
 
 describe("a wait the handler asked for", () => {
   const ladder = ladderOf(fixedRetry(5, { delayMs: 40_000 }), [120_000]);
+  const reason = "busy";
   const waits = (delayMs: number, of: Ladder = ladder): Settlement =>
     returned(retry("busy", { delayMs }), { ladder: of });
 
@@ -184,13 +191,13 @@ describe("a wait the handler asked for", () => {
       { attempt: 1, ageMs: 0 },
       { ladder: jittery, random: () => 0.99 },
     );
-    assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 7_000 });
-    assert.deepEqual(waits(0), { next: "wait_in_consumer", outcome: "retried", delayMs: 0 });
+    assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 7_000, reason });
+    assert.deepEqual(waits(0), { next: "wait_in_consumer", outcome: "retried", delayMs: 0, reason });
   });
 
   it("takes the policy's rung or one the consumer declared when it is exactly as long", () => {
     for (const delayMs of [40_000, 120_000]) {
-      assert.deepEqual(waits(delayMs), { next: "wait_on_rung", outcome: "retried", delayMs });
+      assert.deepEqual(waits(delayMs), { next: "wait_on_rung", outcome: "retried", delayMs, reason });
     }
   });
 
@@ -200,6 +207,7 @@ describe("a wait the handler asked for", () => {
       outcome: "retried",
       delayMs,
       wantedRungMs,
+      reason,
     });
     assert.deepEqual(waits(30_000), on(40_000, 30_000));
     assert.deepEqual(waits(60_000), on(120_000, 60_000));
@@ -212,11 +220,13 @@ describe("a wait the handler asked for", () => {
       outcome: "retried",
       delayMs: 60_000,
       wantedRungMs: 60_000,
+      reason,
     });
     assert.deepEqual(waits(60_000, ladderOf(fixedRetry(5, { brokerWaitThresholdMs: 0 }), [60_000])), {
       next: "wait_in_consumer",
       outcome: "retried",
       delayMs: 60_000,
+      reason,
     });
   });
 });
