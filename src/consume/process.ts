@@ -57,7 +57,7 @@ export function conclude<T>(
   const facts = { attempt: item.envelope.attempt, ageMs: clock.now() - item.envelope.firstSeenMs };
   const settlement = decideSettlement(handled, facts, { ladder, random });
   const count = (settled: Settled): void => {
-    if (settled === "settled") settling.meter.settled(item.envelope, settlement.outcome, handlerMs);
+    if (settled !== "kept") settling.meter.settled(item.envelope, settled, handlerMs);
   };
   // Only a broker adapter that throws where it must not. The broker still has the message, and hands it out when the link ends.
   const fail = (error: unknown): void => settling.meter.settleFailed(item.envelope, describeError(error));

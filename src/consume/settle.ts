@@ -6,13 +6,14 @@
  */
 
 import type { Clock } from "../clock.ts";
-import { copyOf, setAsideCopy } from "../message/copy.ts";
+import { copyOf, type CopyTarget, setAsideCopy } from "../message/copy.ts";
 import { nextAttempt } from "../message/envelope.ts";
 import type { Outbound } from "../message/outbound.ts";
 import { deadLetterQueueName, parkedQueueName, rungName } from "../naming/queue_names.ts";
 import type { BrokerConnection } from "../ports/broker.ts";
 import type { PublishGate } from "../publish/gate.ts";
 import { type OnBehalfAnswer, publishOnBehalf } from "../publish/on_behalf.ts";
+import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
 import type { InHand } from "./in_hand.ts";
 import type { ConsumeMeter } from "./meter.ts";
 import type { SetAside, Settlement, TryAgain } from "./settlement.ts";
@@ -28,8 +29,8 @@ export interface SettleContext {
   readonly onWait: (item: InHand) => void;
 }
 
-/** `kept`: the message is still on its queue, and nothing about it was counted. */
-export type Settled = "settled" | "kept";
+/** What became of the delivery; `kept`: it is still on its queue, and nothing about it was counted. */
+export type Settled = ConsumeOutcome | "kept";
 
 /** Before a message that could not be moved goes back, or is tried again: what kept it from moving rarely ends at once. */
 const PAUSE_MS = 1_000;
@@ -38,7 +39,7 @@ const PAUSE_MS = 1_000;
 export function settle(settlement: Settlement, item: InHand, context: SettleContext): Settled | Promise<Settled> {
   switch (settlement.next) {
     case "acknowledge":
-      return acknowledge(item);
+      return acknowledge(item, settlement.outcome);
     case "wait_in_consumer":
       reportUndeclaredRung(settlement, context);
       return retryFromConsumer(settlement, item, context);
@@ -52,22 +53,24 @@ export function settle(settlement: Settlement, item: InHand, context: SettleCont
 
 async function retryFromConsumer(again: TryAgain, item: InHand, context: SettleContext): Promise<Settled> {
   if (!await waited(again.delayMs, item, context)) return requeue(item);
-  const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: context.queue });
+  const copy = copyOf(item.received, nextAttempt(item.envelope), onward(context.queue, context));
   const answer = await publishPatiently(copy, item, context);
-  if (answer?.status !== "routed") return await keep(item, answer, context);
+  if (answer?.status !== "routed") return await keepOrGiveUp(item, answer, context);
   context.meter.retried(item.envelope, again, undefined);
-  return acknowledge(item);
+  return acknowledge(item, "retried");
 }
 
 async function retryOnRung(again: TryAgain, item: InHand, context: SettleContext): Promise<Settled> {
   const rung = rungName(context.queue, again.delayMs);
-  const copy = copyOf(item.received, nextAttempt(item.envelope), { kind: "onward", queue: rung });
+  const copy = copyOf(item.received, nextAttempt(item.envelope), onward(rung, context));
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
     context.meter.retried(item.envelope, again, rung);
-    return acknowledge(item);
+    return acknowledge(item, "retried");
   }
-  if (answer?.status !== "not_routed" || answer.because !== "unroutable") return await keep(item, answer, context);
+  if (answer?.status !== "not_routed" || answer.because !== "unroutable") {
+    return await keepOrGiveUp(item, answer, context);
+  }
   context.meter.rungMissing(item.envelope, rung);
   return await retryFromConsumer(again, item, context);
 }
@@ -79,7 +82,7 @@ async function moveAside(settlement: SetAside, item: InHand, context: SettleCont
   const answer = await publishPatiently(copy, item, context);
   if (answer?.status === "routed") {
     context.meter.setAside(item.envelope, settlement, queue);
-    return acknowledge(item);
+    return acknowledge(item, settlement.outcome);
   }
   if (answer === undefined) return "kept";
   context.meter.setAsideFailed(item.envelope, queue, answer.reason);
@@ -103,16 +106,28 @@ async function publishPatiently(
   return undefined;
 }
 
-/** The copy is nowhere, or nobody knows: the original stays. */
-async function keep(item: InHand, answer: OnBehalfAnswer | undefined, context: SettleContext): Promise<Settled> {
+/** The copy is nowhere, or nobody knows: the original stays. One that cannot be copied at all is set aside instead. */
+async function keepOrGiveUp(
+  item: InHand,
+  answer: OnBehalfAnswer | undefined,
+  context: SettleContext,
+): Promise<Settled> {
   if (answer === undefined || answer.status === "routed") return "kept";
   context.meter.republishFailed(item.envelope, answer.reason);
+  if (answer.status === "not_routed" && answer.because === "refused") {
+    const reason = `could not be tried again: ${answer.reason}`;
+    return await moveAside({ next: "set_aside", target: "dlq", outcome: "dead_lettered", reason }, item, context);
+  }
   await waited(PAUSE_MS, item, context);
   return requeue(item);
 }
 
-function acknowledge(item: InHand): Settled {
-  return item.settle("ack") ? "settled" : "kept";
+function onward(queue: string, { broker }: SettleContext): CopyTarget {
+  return { kind: "onward", queue, maxHeaderBytes: broker.limits.maxHeaderBytes };
+}
+
+function acknowledge(item: InHand, outcome: ConsumeOutcome): Settled {
+  return item.settle("ack") ? outcome : "kept";
 }
 
 function requeue(item: InHand): Settled {
