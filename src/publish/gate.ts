@@ -63,6 +63,11 @@ export class PublishGate {
     return this.#permits.taken;
   }
 
+  /** Whether nothing will ever go out here again. */
+  get isClosed(): boolean {
+    return this.#isClosing || this.#broker.state.status === "closed";
+  }
+
   /** The lane of a new publisher. */
   newLane(): number {
     this.#lastLane = this.#lastLane % APPLICATION_LANES + 1;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PublishError, type PublishErrorCode } from "../errors.ts";
+import { ConnectionError, PublishError, type PublishErrorCode } from "../errors.ts";
 import { type Outbound, outboundId } from "../message/outbound.ts";
 import type { PublishReceipt } from "../ports/broker.ts";
 import type { PublishOutcome } from "../telemetry/outcomes.ts";
@@ -56,4 +56,10 @@ const CODES: Readonly<Record<FailedReceipt["outcome"], PublishErrorCode>> = {
 export function publishError(outbound: Outbound, { outcome, reason }: FailedReceipt): PublishError {
   const { exchange, routingKey } = outbound;
   return new PublishError({ code: CODES[outcome], exchange, routingKey, messageId: outboundId(outbound), reason });
+}
+
+/** What a caller gets in its place once the connection is closed: waiting, as after `ACEMQ_PUBLISH_PAUSED`, would never help. */
+export function closedError(outbound: Outbound): ConnectionError {
+  const cause = publishError(outbound, { outcome: "paused", reason: "the connection is closed" });
+  return new ConnectionError("ACEMQ_CONNECTION_CLOSED", cause.message, { cause });
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { PublishError } from "../errors.ts";
 import { newEnvelope } from "../message/envelope.ts";
 import { type Outbound, outboundId, outboundType } from "../message/outbound.ts";
 import type { PublishReceipt } from "../ports/broker.ts";
@@ -14,7 +13,7 @@ import { type BatchResult, sendBatch } from "./batch.ts";
 import type { PublishGate } from "./gate.ts";
 import type { PublishContext, PublishInterceptor } from "./interceptor.ts";
 import type { PublishMeter } from "./meter.ts";
-import { isSuccess, publishError, type PublishResult } from "./outcome.ts";
+import { closedError, isSuccess, publishError, type PublishResult } from "./outcome.ts";
 import { type Preparation, prepare, prepareEncoded } from "./prepare.ts";
 import {
   assertPublisherOptions,
@@ -82,6 +81,7 @@ export class Publisher<T = unknown> {
    *
    * @throws {PublishError} by `code`: `UNROUTABLE`, `NACKED`, `REFUSED`, `PAUSED` (the broker does not have it) or `UNKNOWN` (it
    * may: resend under the same `messageId`)
+   * @throws {ConnectionError} `ACEMQ_CONNECTION_CLOSED`: the connection is closed or closing; nothing was sent, nor ever will be
    * @throws {EncodeError} a payload the codec cannot hold; nothing was sent
    */
   send(payload: T, options: SendOptions = {}): Promise<PublishResult> {
@@ -179,7 +179,7 @@ export class Publisher<T = unknown> {
     const latencyMs = this.#since(started);
     meter.answered(outbound, receipt, latencyMs);
     if (isSuccess(receipt)) return { messageId: outboundId(outbound), outcome: receipt.outcome, latencyMs };
-    throw publishError(outbound, receipt) satisfies PublishError;
+    throw receipt.outcome === "paused" && gate.isClosed ? closedError(outbound) : publishError(outbound, receipt);
   }
 
   #declined(options: SendOptions, started: number): void {

@@ -243,7 +243,7 @@ describe("closing a connection", () => {
     const closing = mq.close();
     await puppet.clock.advance(1_000);
     assert.equal(puppet.closes, 0);
-    await assert.rejects(publisher.send(2), { code: "ACEMQ_PUBLISH_PAUSED", reason: "the connection is closed" });
+    await assert.rejects(publisher.send(2), { code: "ACEMQ_CONNECTION_CLOSED" });
     puppet.handed[0]?.answer({ outcome: "confirmed" });
     assert.deepEqual(await closing, { drained: true, stranded: 0 });
     assert.deepEqual([(await sent).outcome, puppet.closes, puppet.handed.length], ["confirmed", 1, 1]);
@@ -330,8 +330,11 @@ describe("closing a connection", () => {
     const publisher = mq.publisher("", "q");
     await mq.close();
     const closed = { name: "ConnectionError", code: "ACEMQ_CONNECTION_CLOSED" };
-    await assert.rejects(publisher.send(1), { code: "ACEMQ_PUBLISH_PAUSED", reason: "the connection is closed" });
-    await assert.rejects(publisher.sendAll([1, 2]), { code: "ACEMQ_PUBLISH_BATCH", paused: true });
+    await assert.rejects(publisher.send(1, { messageId: "m-1" }), {
+      ...closed,
+      message: 'Cannot publish message "m-1" to queue "q": the connection is closed',
+    });
+    await assert.rejects(publisher.sendAll([1, 2]), { code: "ACEMQ_PUBLISH_BATCH", paused: false });
     await assert.rejects(mq.consume("q", () => {}), closed);
     await assert.rejects(mq.declare(topology().queue("other")), closed);
     assert.throws(() => mq.deliveries("q"), closed);
