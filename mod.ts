@@ -126,7 +126,14 @@ export type {
 } from "./src/ports/broker.ts";
 export type { CallScope } from "./src/ports/call_scope.ts";
 export type { ReceivedMessage, ReceivedProperties } from "./src/message/received.ts";
-export { WireDecimal, WireDouble, WireText, WireTimestamp, WireUnsigned } from "./src/message/wire_value.ts";
+export {
+  WireDecimal,
+  WireDouble,
+  WireNested,
+  WireText,
+  WireTimestamp,
+  WireUnsigned,
+} from "./src/message/wire_value.ts";
 export type { WireArray, WireTable, WireValue } from "./src/message/wire_value.ts";
 export { randomUuid, systemClock, systemRandom } from "./src/clock.ts";
 export type { Clock, NewId, Random } from "./src/clock.ts";

@@ -9,6 +9,7 @@ import {
   setEntry,
   WireDecimal,
   WireDouble,
+  WireNested,
   type WireTable,
   WireText,
   WireTimestamp,
@@ -86,6 +87,7 @@ function objectAfterHop(value: Exclude<WireValue, string | number | bigint | boo
   if (value instanceof WireDecimal) return decimalAfterHop(value, name);
   if (value instanceof WireUnsigned) return unsignedAfterHop(value, name);
   if (value instanceof WireTimestamp) return timestampAfterHop(value.seconds);
+  if (value instanceof WireNested) return new WireNested(value.kind, new Uint8Array(value.bytes));
   if (value instanceof WireText) return strictUtf8(value.bytes) ?? new WireText(new Uint8Array(value.bytes));
   if (Array.isArray(value)) return value.map((item: WireValue) => valueAfterHop(item, name));
   return tableAfterHop(value as WireTable);

@@ -15,6 +15,7 @@ import {
   setEntry,
   WireDecimal,
   WireDouble,
+  WireNested,
   type WireTable,
   WireText,
   WireTimestamp,
@@ -93,6 +94,7 @@ function readable(value: WireValue): HeaderValue {
   if (value instanceof WireUnsigned) return value.value;
   if (value instanceof WireTimestamp) return value.seconds;
   if (value instanceof WireText) return lenientUtf8(value.bytes);
+  if (value instanceof WireNested) return null;
   if (!isWireTable(value)) return Object.freeze(value.map(readable));
   const table: Record<string, HeaderValue> = {};
   for (const name of Object.keys(value)) setEntry(table, name, readable(value[name] as WireValue));

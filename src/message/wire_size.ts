@@ -10,6 +10,7 @@ import {
   isWireTable,
   WireDecimal,
   WireDouble,
+  WireNested,
   type WireTable,
   WireText,
   WireTimestamp,
@@ -49,7 +50,7 @@ function valueSize(value: WireValue): number {
   if (typeof value === "number") return Number.isInteger(value) && value === (value | 0) ? 5 : 9;
   if (typeof value === "bigint") return 9;
   if (value instanceof Uint8Array) return 5 + value.byteLength;
-  if (value instanceof WireText) return 5 + value.bytes.byteLength;
+  if (value instanceof WireText || value instanceof WireNested) return 5 + value.bytes.byteLength;
   if (value instanceof WireDecimal) return 6;
   if (value instanceof Date || value instanceof WireDouble) return 9;
   if (value instanceof WireUnsigned || value instanceof WireTimestamp) return 9;

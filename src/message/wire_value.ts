@@ -20,6 +20,7 @@
  * | {@linkcode WireUnsigned} | `L` from 2^63 | `L` |
  * | {@linkcode WireTimestamp} | `T` outside the range of a `Date` | `T` |
  * | {@linkcode WireText} | `S` that is no valid UTF-8 | `S` |
+ * | {@linkcode WireNested} | `A`, `F` nested beyond reason | `A`, `F` |
  *
  * @module
  */
@@ -38,6 +39,7 @@ export type WireValue =
   | WireUnsigned
   | WireTimestamp
   | WireText
+  | WireNested
   | WireArray
   | WireTable;
 
@@ -116,6 +118,23 @@ export class WireText {
   }
 }
 
+/**
+ * A table or a list that nests too deep to be taken apart safely. It goes on as it came; nobody looks into it, and an application
+ * sees null in its place.
+ */
+export class WireNested {
+  /** What the bytes are. */
+  readonly kind: "table" | "array";
+  /** The encoded contents, without their length. */
+  readonly bytes: Uint8Array;
+
+  /** Takes the bytes over: nobody else may write to them. */
+  constructor(kind: "table" | "array", bytes: Uint8Array) {
+    this.kind = kind;
+    this.bytes = bytes;
+  }
+}
+
 /** Whether a value is a nested table. */
 export function isWireTable(value: WireValue): value is WireTable {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isScalarObject(value);
@@ -131,5 +150,5 @@ export function setEntry<T>(table: Record<string, T>, name: string, value: T): v
 function isScalarObject(value: object): boolean {
   return value instanceof Uint8Array || value instanceof Date || value instanceof WireDouble ||
     value instanceof WireDecimal || value instanceof WireUnsigned || value instanceof WireTimestamp ||
-    value instanceof WireText;
+    value instanceof WireText || value instanceof WireNested;
 }

@@ -8,6 +8,7 @@ import {
   setEntry,
   WireDecimal,
   WireDouble,
+  WireNested,
   type WireTable,
   WireText,
   WireTimestamp,
@@ -21,12 +22,15 @@ import { MalformedFrame } from "./malformed.ts";
 /** The seconds a `Date` reaches in both directions. */
 const LARGEST_DATE_SECONDS = 8_640_000_000_000n;
 
-/** A table nested deeper than this was written to harm. */
-const DEEPEST = 256;
+/**
+ * What nests deeper than this is kept as it came: taking it apart would end in a stack overflow, and refusing the frame would lose
+ * the link to a message that comes again on the next one.
+ */
+const DEEPEST = 64;
 
 /** Reads a table with its length prefix; of a name that stands twice, the last value counts. */
 export function readTable(reader: ByteReader, depth = 0): WireTable {
-  const end = readEnd(reader, depth);
+  const end = readEnd(reader);
   const table: Record<string, WireValue> = {};
   while (reader.position < end) setEntry(table, reader.shortText(), readValue(reader, depth));
   assertAt(reader, end);
@@ -34,15 +38,19 @@ export function readTable(reader: ByteReader, depth = 0): WireTable {
 }
 
 function readArray(reader: ByteReader, depth: number): WireValue[] {
-  const end = readEnd(reader, depth);
+  const end = readEnd(reader);
   const items: WireValue[] = [];
   while (reader.position < end) items.push(readValue(reader, depth));
   assertAt(reader, end);
   return items;
 }
 
-function readEnd(reader: ByteReader, depth: number): number {
-  if (depth > DEEPEST) throw new MalformedFrame(`nests tables deeper than ${DEEPEST} levels`);
+function readNested(reader: ByteReader, kind: "table" | "array"): WireNested {
+  const end = readEnd(reader);
+  return new WireNested(kind, reader.copy(end - reader.position));
+}
+
+function readEnd(reader: ByteReader): number {
   const length = reader.uint32();
   if (length > reader.remaining) throw new MalformedFrame("holds a table longer than itself");
   return reader.position + length;
@@ -64,9 +72,9 @@ function readValue(reader: ByteReader, depth: number): WireValue {
     case kind.BOOLEAN:
       return reader.uint8() !== 0;
     case kind.TABLE:
-      return readTable(reader, depth + 1);
+      return depth < DEEPEST ? readTable(reader, depth + 1) : readNested(reader, "table");
     case kind.ARRAY:
-      return readArray(reader, depth + 1);
+      return depth < DEEPEST ? readArray(reader, depth + 1) : readNested(reader, "array");
     case kind.BYTES:
       return reader.copy(reader.uint32());
     case kind.TIMESTAMP:

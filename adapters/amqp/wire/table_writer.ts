@@ -7,6 +7,7 @@
 import {
   WireDecimal,
   WireDouble,
+  WireNested,
   type WireTable,
   WireText,
   WireTimestamp,
@@ -85,6 +86,9 @@ function writeObject(writer: ByteWriter, value: Exclude<WireValue, string | numb
   if (value instanceof WireUnsigned) return writeUnsigned(writer, value.value);
   if (value instanceof WireTimestamp) return writeInt64(writer, kind.TIMESTAMP, value.seconds);
   if (value instanceof WireText) return writeBytes(writer, kind.LONG_TEXT, value.bytes);
+  if (value instanceof WireNested) {
+    return writeBytes(writer, value.kind === "table" ? kind.TABLE : kind.ARRAY, value.bytes);
+  }
   writer.uint8(kind.TABLE);
   writeTable(writer, value as WireTable);
 }
