@@ -21,6 +21,8 @@ export type {
   ReconnectOptions,
 } from "./adapters/amqp/mod.ts";
 
+const WANTED = "the first argument must be an AMQP URL as text, or a broker such as memoryBroker()";
+
 /** Options of {@linkcode connect} with a URL: those of every connection, and those of AMQP. */
 export type AmqpConnectOptions = ConnectOptions & AmqpOptions;
 
@@ -50,12 +52,19 @@ export type AmqpConnectOptions = ConnectOptions & AmqpOptions;
  *
  * @throws {ConnectionError} `ACEMQ_CONNECT_REFUSED`, `_AUTH`, `_VHOST` or `_TLS`
  * @throws {SecurityError} settings that would weaken security without saying so; nothing was dialled
- * @throws {TypeError} a URL that is none
+ * @throws {TypeError} a URL that is none, or neither text nor a broker
  */
 export function connect(url: string, options?: AmqpConnectOptions): Promise<Connection>;
 /** Connects to a broker that is handed in. */
 export function connect(broker: Broker, options?: ConnectOptions): Promise<Connection>;
 export async function connect(target: string | Broker, options: AmqpConnectOptions = {}): Promise<Connection> {
   const broker = typeof target === "string" ? amqpBroker(target, options) : target;
+  if (typeof broker?.open !== "function") throw new TypeError(`Cannot connect: ${WANTED}, found ${kindOf(target)}`);
   return await openConnection(broker, { scope: asyncScope(), ...options });
+}
+
+/** What a value is, and nothing of what it holds: a URL object may hold a password. */
+function kindOf(value: unknown): string {
+  if (value instanceof URL) return "a URL object: hand in its 'href'";
+  return value === null ? "null" : typeof value;
 }

@@ -37,6 +37,7 @@ const PORT_ENCRYPTED = 5_671;
  * and an empty one mean the virtual host `/`. Query parameters are refused rather than ignored: settings are options.
  */
 export function parseAmqpUrl(text: string): AmqpAddress {
+  if (!text.includes("://")) throw unusable("its scheme is missing: it begins with amqps:// or amqp://");
   const url = parse(text);
   if (url.protocol !== "amqp:" && url.protocol !== "amqps:") throw unusable("its scheme must be amqp or amqps");
   if (url.hostname === "") throw unusable("it names no host");

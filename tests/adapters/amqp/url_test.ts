@@ -48,8 +48,12 @@ describe("an AMQP URL", () => {
 
   const unusable: readonly (readonly [string, string, RegExp])[] = [
     ["another scheme", `http://u:${encodeURIComponent(PASSWORD)}@broker`, /its scheme must be amqp or amqps/],
-    ["no URL at all", "broker:5672:x", /its scheme must be amqp or amqps|it is no URL/],
-    ["no host", "amqp:broker", /it names no host/],
+    ["no scheme", "localhost", /its scheme is missing: it begins with amqps:\/\/ or amqp:\/\//],
+    ["no scheme but a port", "127.0.0.1:5672", /its scheme is missing/],
+    ["no scheme but a name and a port", "broker:5672", /its scheme is missing/],
+    ["no scheme but a user", "u:pw@broker", /its scheme is missing/],
+    ["half a scheme", "amqp:broker", /its scheme is missing/],
+    ["no host", "amqp://", /it names no host/],
     ["an unescaped #", "amqp://u:p@ss#w@broker", /a '#' in a user name or password is written %23/],
     ["an unescaped ?", "amqp://u:p@ss?w@broker", /a '\?' in a user name or password is written %3F/],
     ["an unescaped /", "amqp://u:p/w@broker", /it is no URL/],
