@@ -112,7 +112,7 @@ export class PublishError extends AceMqError {
 
   /** Says what was to go where, and why it did not. */
   constructor(failure: PublishFailure, options?: ErrorOptions) {
-    super(failure.code, `Cannot publish ${describe(failure)}: ${failure.reason}`, options);
+    super(failure.code, `Cannot publish ${describe(failure)}: ${why(failure)}`, options);
     this.exchange = failure.exchange;
     this.routingKey = failure.routingKey;
     this.messageId = failure.messageId;
@@ -283,6 +283,12 @@ function causes(error: unknown): readonly Error[] {
 function describe({ exchange, routingKey, messageId }: PublishFailure): string {
   const where = exchange === "" ? `to queue "${routingKey}"` : `to exchange "${exchange}" with key "${routingKey}"`;
   return `message "${messageId}" ${where}`;
+}
+
+/** The broker's word for an unroutable message says little to whoever has not met it before. */
+function why({ code, exchange, reason }: PublishFailure): string {
+  if (code !== "ACEMQ_PUBLISH_UNROUTABLE") return reason;
+  return `${exchange === "" ? "there is no queue of that name" : "no queue is bound for this key"} (${reason})`;
 }
 
 function firstWords(error: unknown): string {

@@ -74,8 +74,17 @@ describe("an error of this library", () => {
 });
 
 describe("a failed publish", () => {
+  it("says in words what the broker's 312 NO_ROUTE means, and keeps the broker's own as its reason", () => {
+    const failure = { code: "ACEMQ_PUBLISH_UNROUTABLE", messageId: "7f3a", reason: "312 NO_ROUTE" } as const;
+    const bound = new PublishError({ ...failure, exchange: "orders", routingKey: "order.lost" });
+    const named = new PublishError({ ...failure, exchange: "", routingKey: "orders.new" });
+    assert.match(bound.message, /"order\.lost": no queue is bound for this key \(312 NO_ROUTE\)$/);
+    assert.match(named.message, /"orders\.new": there is no queue of that name \(312 NO_ROUTE\)$/);
+    assert.deepEqual([bound.reason, named.reason], ["312 NO_ROUTE", "312 NO_ROUTE"]);
+  });
+
   it("says what went where and why, and has the facts as fields", () => {
-    const error = publishError("ACEMQ_PUBLISH_UNROUTABLE");
+    const error = publishError("ACEMQ_PUBLISH_NACKED");
     assert.equal(
       error.message,
       'Cannot publish message "7f3a" to exchange "orders" with key "order.placed": no queue is bound',
@@ -91,7 +100,7 @@ describe("a failed publish", () => {
 
   it("names the queue behind the default exchange", () => {
     assert.equal(
-      publishError("ACEMQ_PUBLISH_UNROUTABLE", "").message,
+      publishError("ACEMQ_PUBLISH_NACKED", "").message,
       'Cannot publish message "7f3a" to queue "order.placed": no queue is bound',
     );
   });

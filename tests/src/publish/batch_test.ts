@@ -115,7 +115,7 @@ describe("a batch", () => {
     await puppet.clock.advance(0);
     puppet.handed[0]?.answer(UNROUTABLE);
     const error = await sending;
-    assert.match(error.message, /The first failure was: .*312 NO_ROUTE$/);
+    assert.match(error.message, /The first failure was: .*: there is no queue of that name \(312 NO_ROUTE\)$/);
   });
 
   it("holds also what could not be encoded", async () => {
