@@ -100,9 +100,8 @@ export class Ledger {
     const there = new Set([...waiting, ...this.#handled.keys()]);
     const lost = this.of("confirmed").filter(({ id }) => !there.has(id));
     assert.deepEqual(lost, [], "No confirmed message is lost");
-    const declined = ["ACEMQ_PUBLISH_PAUSED", "ACEMQ_PUBLISH_REFUSED", "ACEMQ_CONNECTION_CLOSED"].flatMap((code) =>
-      this.of(code)
-    );
+    const codes = ["ACEMQ_PUBLISH_PAUSED", "ACEMQ_PUBLISH_REFUSED", "ACEMQ_CONNECTION_CLOSED"] as const;
+    const declined = codes.flatMap((code) => this.of(code));
     assert.deepEqual(declined.filter(({ id }) => there.has(id)), [], "What was declined was not sent");
   }
 }
