@@ -181,8 +181,10 @@ describe("closing on RabbitMQ", () => {
         const consumer = await mq.consume(queue, stuck, { prefetch: 2 });
         await until("a handler", () => consumer.state.inFlight === 1);
         await assert.rejects(consumer.close({ signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
-        const { consumerCount, messageCount } = await scene.bare.once((channel) => channel.checkQueue(queue));
-        assert.deepEqual([consumerCount, messageCount], [0, 2]);
+        await until("the broker to let go", async () => {
+          const { consumerCount, messageCount } = await scene.bare.once((channel) => channel.checkQueue(queue));
+          return consumerCount === 0 && messageCount === 2;
+        });
         assert.equal((await mq.health()).status, "up");
       }),
   );
