@@ -99,7 +99,7 @@ describe("a declared topology on RabbitMQ", () => {
     }));
 
   it(
-    "is not begun when a part of it is there otherwise; the connection goes on [TOP-17]",
+    "is asked about without creating it, and not begun when a part is there otherwise; the connection goes on [TOP-03] [TOP-17]",
     { skip },
     () =>
       onRabbit("top17", async (scene) => {

@@ -95,7 +95,7 @@ async function original({ bare }: RabbitScene, queue: string): Promise<FoundMess
   return found.find(({ table }) => table["x-acemq-attempt"] === undefined) ?? assert.fail("It is not there");
 }
 
-describe("an original is not acknowledged before its copy is confirmed and routed:", () => {
+describe("an original is not acknowledged before its copy is confirmed and routed [PUB-01] [PUB-02]:", () => {
   const full = { "x-max-length": 1, "x-overflow": "reject-publish" };
   for (const path of PATHS) {
     for (const confirms of [true, false]) {
