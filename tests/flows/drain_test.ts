@@ -149,7 +149,7 @@ describe("closing on RabbitMQ", () => {
         await until("six busy consumers", () => consumers.every(({ state }) => state.inFlight === 1));
         const [report, tookMs] = await timed(mq.close());
         assert.deepEqual(report, { drained: false, stranded: 6 });
-        assert.ok(tookMs < 1_100, `${tookMs} ms`);
+        assert.ok(tookMs < 1_600, `${tookMs} ms, two budgets and not six`);
       }),
   );
 
