@@ -45,10 +45,12 @@ function depths(world: MemoryWorld): object {
 
 const NOWHERE = { waiting: 0, inHand: 0, dlq: 0, parked: 0, rung: 0 };
 
+const REFUSED = { outcome: "refused", reason: "too large", written: true } as const;
+
 const answers: readonly PublishReceipt[] = [
   { outcome: "unroutable", reason: "312 NO_ROUTE" },
   { outcome: "nacked", reason: "the broker rejected the message" },
-  { outcome: "refused", reason: "too large", written: true },
+  REFUSED,
   { outcome: "unknown", reason: "no confirm came" },
   { outcome: "published" },
 ];
@@ -179,6 +181,49 @@ describe("a copy that is not confirmed and routed", () => {
     assert.deepEqual([lost, seen.size, depths(world)], [1_000, 1_000, NOWHERE]);
     // First attempt, its redelivery, and one second attempt for each of the two.
     assert.ok([...seen.values()].every((runs) => runs === 4));
+    await world.close();
+  });
+});
+
+describe("a copy for another attempt", () => {
+  /** What the broker answers to that copy; set-asides go through. */
+  const onlyCopies = (receipt: PublishReceipt) => ({ faults }: MemoryWorld): void => {
+    faults.onPublish = ({ routingKey }) => routingKey.endsWith(".dlq") ? undefined : receipt;
+  };
+
+  it("that is refused as it is goes to the dead letters instead, with what was said: the next one would be refused too", async () => {
+    for (const policy of [SHORT, LONG]) {
+      const { world, attempts } = await failing({ retry: policy }, onlyCopies(REFUSED));
+      await world.clock.advance(300_000);
+      assert.deepEqual([attempts, depths(world)], [[1], { ...NOWHERE, dlq: 1 }]);
+      const [dead] = world.waiting(`${QUEUE}.dlq`);
+      assert.equal(dead?.headers["x-acemq-error"], "could not be tried again: too large");
+      assert.equal(world.sink.count("acemq.consume.total", { outcome: "dead_lettered" }), 1);
+      assert.equal(world.sink.count("acemq.messages.retried.total"), 0);
+      await world.close();
+    }
+  });
+
+  it("that may fare better another time, or may have arrived, sends nothing to the dead letters", async () => {
+    for (const receipt of answers.filter(({ outcome }) => outcome !== "refused")) {
+      const { world } = await failing({ retry: SHORT }, onlyCopies(receipt));
+      await world.clock.advance(10_000);
+      assert.deepEqual([world.depth(`${QUEUE}.dlq`), world.depth(QUEUE) + world.unsettled(QUEUE)], [0, 1]);
+      await world.close();
+    }
+  });
+
+  it("leaves out what does not fit the frame beside the headers that came, and nothing else [BRK-06]", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue(QUEUE);
+    const seen: [number, number][] = [];
+    await mq.consume(QUEUE, ({ envelope, headers }) => {
+      seen.push([envelope.attempt, String(headers["long"]).length]);
+      if (envelope.attempt === 1) throw new Error("no");
+    }, { retry: SHORT });
+    world.put(QUEUE, 1, { headers: { long: "x".repeat(130_900) } });
+    await world.clock.advance(2_000);
+    assert.deepEqual([seen, depths(world)], [[[1, 130_900], [2, 130_900]], NOWHERE]);
     await world.close();
   });
 });
