@@ -9,6 +9,9 @@ import { assertName, assertWholeNumber } from "../../src/internal/assert_option.
 /** An AMQP prefetch is 16 bits wide. */
 const LARGEST_PREFETCH = 65_535;
 
+/** Digits a turn may have: enough for a change of prefetch every second of two thousand years. */
+const LONGEST_TURN = 7;
+
 /** What the tag of a consumer gets that takes another's place on the same channel. */
 const REPLACEMENT_MARK = "~";
 
@@ -20,13 +23,17 @@ export function assertPrefetch(prefetch: number): void {
   }
 }
 
-/** Throws a `TypeError` or `RangeError` for a tag that is no name, or leaves no room for {@linkcode otherTag}. */
+/** Throws a `TypeError` or `RangeError` for a tag that is no name, or leaves no room for {@linkcode nextTag}. */
 export function assertConsumerTag(tag: string): void {
   assertName("the consumer tag", tag);
-  assertName("the consumer tag, and one character more", tag + REPLACEMENT_MARK);
+  assertName("the consumer tag, and eight characters more", tag + REPLACEMENT_MARK + "0".repeat(LONGEST_TURN));
 }
 
-/** Of the two tags a subscription takes turns with, the other one. */
-export function otherTag(tag: string, first: string): string {
-  return tag === first ? first + REPLACEMENT_MARK : first;
+/**
+ * The tag of the consumer that takes the place of one called `tag`. Never a tag the channel has had before: RabbitMQ 3.10 closes the
+ * connection when a delivery of a quorum queue meets a cancelled consumer whose tag is in use again.
+ */
+export function nextTag(tag: string, first: string): string {
+  const turn = tag === first ? 0 : Number.parseInt(tag.slice(first.length + REPLACEMENT_MARK.length), 36);
+  return first + REPLACEMENT_MARK + (turn + 1).toString(36);
 }

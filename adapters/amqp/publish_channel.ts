@@ -36,6 +36,7 @@ const PUBLISHED: PublishReceipt = { outcome: "published" };
 export class PublishChannel {
   readonly #link: Link;
   readonly #confirms: boolean;
+  readonly #maxBodyBytes: number | undefined;
   /** Without confirms: what the socket has not taken yet. */
   readonly #unwritten = new Set<Settle>();
   #channel: LinkChannel | undefined;
@@ -43,9 +44,10 @@ export class PublishChannel {
   /** While a channel is being opened: whoever comes then waits for that one, and order is kept. */
   #waiting: Waiting[] | undefined;
 
-  constructor(link: Link, confirms: boolean) {
+  constructor(link: Link, confirms: boolean, maxBodyBytes?: number) {
     this.#link = link;
     this.#confirms = confirms;
+    this.#maxBodyBytes = maxBodyBytes;
   }
 
   /** Publishes one message; settles once, never throws. */
@@ -82,7 +84,7 @@ export class PublishChannel {
     const { frameMax, out } = this.#link.client;
     const messageId = usableMessageId(outbound.messageId);
     try {
-      assertFits(outbound.body, this.#link.limits.maxBodyBytes);
+      assertFits(outbound.body, this.#maxBodyBytes);
       writePublish(out.writer, outbound, { channel: channel.id, messageId, frameMax });
     } catch (error) {
       return settle({ outcome: "refused", written: false, reason: reasonOf(error) });

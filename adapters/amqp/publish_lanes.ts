@@ -22,9 +22,11 @@ export class PublishLanes {
   readonly #plain: readonly PublishChannel[];
 
   constructor(link: Link) {
+    const { maxBodyBytes } = link.limits;
+    // No limit here: what the broker has just delivered it takes again, whatever we were told of its limits.
     this.#onBehalf = new PublishChannel(link, true);
-    this.#confirming = Array.from({ length: POOL }, () => new PublishChannel(link, true));
-    this.#plain = Array.from({ length: POOL }, () => new PublishChannel(link, false));
+    this.#confirming = Array.from({ length: POOL }, () => new PublishChannel(link, true, maxBodyBytes));
+    this.#plain = Array.from({ length: POOL }, () => new PublishChannel(link, false, maxBodyBytes));
   }
 
   publish(outbound: Outbound, options: PublishOptions): Promise<PublishReceipt> {

@@ -8,7 +8,7 @@ import type { Clock } from "../../src/clock.ts";
 import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
-import { assertPrefetch, otherTag } from "./consumer_settings.ts";
+import { assertPrefetch, nextTag } from "./consumer_settings.ts";
 import { AmqpDelivery } from "./delivery.ts";
 import type { Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
@@ -113,7 +113,7 @@ export class AmqpSubscription implements Subscription {
       // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel. The new
       // one comes first: an auto-delete queue would go with its last consumer.
       const replaced = standing.consumerTag;
-      standing.consumerTag = otherTag(replaced, this.#settings.consumerTag);
+      standing.consumerTag = nextTag(replaced, this.#settings.consumerTag);
       await this.#consume(standing);
       await link.call(channel, cancelConsumer(replaced));
     });

@@ -43,7 +43,7 @@ export async function runHandler<T>(
   const thrown = new Set<unknown>();
   const step = async (index: number, current: Message): Promise<HandlerResult> => {
     const interceptor = interceptors[index];
-    if (interceptor !== undefined) return await interceptor(current, (changed) => heard(step(index + 1, changed)));
+    if (interceptor !== undefined) return await wordOf(interceptor, current, (changed) => step(index + 1, changed));
     try {
       // An interceptor that changes the payload answers for its type.
       return await handler(current as Message<T>);
@@ -57,6 +57,17 @@ export async function runHandler<T>(
   } catch (error) {
     return { status: "threw", error, by: thrown.has(error) ? "handler" : "interceptor" };
   }
+}
+
+/** An interceptor's own word, or the one its `next` returned: forgetting to hand it on must not accept a rejected message. */
+async function wordOf(
+  interceptor: ConsumeInterceptor,
+  message: Message,
+  next: (message: Message) => Promise<HandlerResult>,
+): Promise<HandlerResult> {
+  let heardOf: HandlerResult = undefined;
+  const own = await interceptor(message, (changed) => heard(next(changed).then((word) => heardOf = word)));
+  return own === undefined ? heardOf : own;
 }
 
 /** An interceptor that does not wait for what it began must not end the process. */

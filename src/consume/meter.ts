@@ -16,6 +16,7 @@ const MOST_UNDECLARED = 100;
 export class ConsumeMeter {
   readonly #recorder: Recorder;
   readonly #queue: string;
+  #inFlight = 0;
   /** Waits that were told of already. */
   readonly #undeclared = new Set<number>();
 
@@ -39,9 +40,11 @@ export class ConsumeMeter {
     });
   }
 
-  /** How many deliveries are in a handler. */
+  /** How many deliveries of this consumer are in a handler; the gauge is of all consumers of the queue together. */
   inFlight(count: number): void {
-    if (this.#recorder.measures) this.#recorder.metric("acemq.consume.in.flight", count, { queue: this.#queue });
+    const change = count - this.#inFlight;
+    this.#inFlight = count;
+    if (this.#recorder.measures) this.#recorder.inFlight(this.#queue, change);
   }
 
   /** The copy for the next attempt is where it should be. */

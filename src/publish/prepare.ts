@@ -94,7 +94,14 @@ function problemOfContext(context: PublishContext): string | undefined {
   const { envelope, exchange, routingKey, replyTo = "" } = context;
   return tooLong("the exchange name", exchange) ?? tooLong("the routing key", routingKey) ??
     tooLong("the message id", envelope.id) ?? tooLong("the reply address", replyTo) ??
-    problemOfText(context) ?? problemOfNumbers(context);
+    problemOfReplyTo(replyTo) ?? problemOfText(context) ?? problemOfNumbers(context);
+}
+
+/** The broker closes the channel over it: the name stands for a consumer that this channel does not have. */
+function problemOfReplyTo(replyTo: string): string | undefined {
+  return replyTo === "amq.rabbitmq.reply-to"
+    ? "the reply address must be a queue of your own, found direct reply-to"
+    : undefined;
 }
 
 function tooLong(what: string, text: string): string | undefined {

@@ -73,8 +73,17 @@ export function assertSendOptions({ priority, expirationMs }: BatchOptions): voi
     assertWholeNumber("priority", priority, 0);
     if (priority > 255) throw new RangeError(`Cannot use option 'priority': it must be at most 255, found ${priority}`);
   }
-  if (expirationMs !== undefined) assertWholeNumber("expirationMs", expirationMs, 0);
+  if (expirationMs === undefined) return;
+  assertWholeNumber("expirationMs", expirationMs, 0);
+  if (expirationMs > LONGEST_EXPIRATION_MS) {
+    throw new RangeError(
+      `Cannot use option 'expirationMs': it must be at most ${LONGEST_EXPIRATION_MS}, found ${expirationMs}`,
+    );
+  }
 }
+
+/** Ten years: beyond it RabbitMQ closes the channel, and whatever else is in flight there. */
+const LONGEST_EXPIRATION_MS = 315_360_000_000;
 
 /** Throws for publisher options out of range. */
 export function assertPublisherOptions({ version }: PublisherOptions): void {

@@ -6,7 +6,7 @@
 
 import type { Random } from "../clock.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
-import { delayAfter, type RetryPolicy, waitsInBroker } from "./policy.ts";
+import { assertRetryPolicy, delayAfter, type RetryPolicy, waitsInBroker } from "./policy.ts";
 
 /** A policy and the lengths of its rungs. */
 export interface Ladder {
@@ -43,6 +43,7 @@ const LONGEST_TTL_MS = 4_294_967_295;
  * @throws {RangeError} a wait held by the broker that is not whole seconds, or longer than a queue can hold
  */
 export function ladderOf(policy: RetryPolicy, extraRungsMs: readonly number[] = []): Ladder {
+  assertRetryPolicy(policy);
   const rungs = new Set<number>();
   const longestMs = delayAfter(policy, policy.maxAttempts - 1);
   for (let attempt = 1; attempt < policy.maxAttempts; attempt++) {

@@ -143,6 +143,20 @@ export function delayAfter(policy: RetryPolicy, attempt: number): number {
   return Math.trunc(Math.min(capped, Number.MAX_SAFE_INTEGER));
 }
 
+/**
+ * Throws a `RangeError` for a policy that no factory made and that means nothing: a number that is missing or is none would try a
+ * message for ever.
+ */
+export function assertRetryPolicy(policy: RetryPolicy): void {
+  assertWholeNumber("retry.maxAttempts", policy.maxAttempts, 1);
+  assertFiniteNumber("retry.initialDelayMs", policy.initialDelayMs, 0);
+  assertFiniteNumber("retry.multiplier", policy.multiplier, 1);
+  assertFiniteNumber("retry.maxDelayMs", policy.maxDelayMs, 0);
+  assertFiniteNumber("retry.jitterFactor", policy.jitterFactor, 0);
+  assertFiniteNumber("retry.maxMessageAgeMs", policy.maxMessageAgeMs, -Infinity);
+  assertFiniteNumber("retry.brokerWaitThresholdMs", policy.brokerWaitThresholdMs, 0);
+}
+
 /** Whether the broker holds a wait of this length (contract core 4.2 rule 4). */
 export function waitsInBroker(policy: RetryPolicy, delayMs: number): boolean {
   return policy.brokerWaitThresholdMs > 0 && delayMs > 0 && delayMs >= policy.brokerWaitThresholdMs;

@@ -15,6 +15,7 @@ export class Recorder {
   readonly transport: string;
   readonly #sink: TelemetrySink | undefined;
   readonly #types = new TypeLabels();
+  readonly #inFlight = new Map<string, number>();
 
   constructor(sink: TelemetrySink | undefined, transport: string) {
     this.#sink = sink;
@@ -40,6 +41,14 @@ export class Recorder {
     } catch {
       // As above.
     }
+  }
+
+  /** More or fewer deliveries of a queue are in a handler. */
+  inFlight(queue: string, change: number): void {
+    const level = (this.#inFlight.get(queue) ?? 0) + change;
+    if (level === 0) this.#inFlight.delete(queue);
+    else this.#inFlight.set(queue, level);
+    this.metric("acemq.consume.in.flight", level, { queue });
   }
 
   /** The `message.type` label of a type. */

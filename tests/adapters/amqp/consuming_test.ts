@@ -154,14 +154,14 @@ describe("a subscription", () => {
       const calls = client.methods.slice(before).map((
         { name, fields },
       ) => [name, fields["consumerTag"] ?? fields["prefetchCount"]]);
-      assert.deepEqual(calls, [["BasicQos", 5], ["BasicConsume", "t~"], ["BasicCancel", "t"]]);
-      deliver(client, channel, { first: 2, tag: "t~" });
+      assert.deepEqual(calls, [["BasicQos", 5], ["BasicConsume", "t~1"], ["BasicCancel", "t"]]);
+      deliver(client, channel, { first: 2, tag: "t~1" });
       await until("another delivery", () => deliveries.length === 2);
       assert.equal(deliveries[0]?.settle("ack"), "sent");
       await subscription.setPrefetch(6);
       await subscription.cancel();
       const cancelled = client.named("BasicCancel").map(({ fields }) => fields["consumerTag"]);
-      assert.deepEqual(cancelled, ["t", "t~", "t"]);
+      assert.deepEqual(cancelled, ["t", "t~1", "t~2"]);
       assert.deepEqual(subscription.live, false);
       await assert.rejects(subscription.setPrefetch(65_536), RangeError);
     }));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { accept, reject } from "../../../src/consume/ack.ts";
+import { accept, park, reject, retry } from "../../../src/consume/ack.ts";
 import { type ConsumeInterceptor, type Handler, runHandler } from "../../../src/consume/interceptor.ts";
 import { newEnvelope } from "../../../src/message/envelope.ts";
 import { Message } from "../../../src/message/message.ts";
@@ -106,5 +106,21 @@ describe("interceptors", () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", listen);
     assert.deepEqual([handled, unheard], [{ status: "returned", value: { kind: "accept" } }, []]);
+  });
+});
+
+describe("an interceptor that forgets to return", () => {
+  it("leaves the word of the handler standing, and accepts only where nobody said anything", async () => {
+    const forgetful = (async (message, next) => {
+      await next(message);
+    }) as ConsumeInterceptor;
+    for (const word of [reject("no"), park("whose?"), retry("busy"), accept(), undefined]) {
+      assert.deepEqual(await runHandler(MESSAGE, () => word, [forgetful, forgetful]), {
+        status: "returned",
+        value: word,
+      });
+    }
+    const silent: ConsumeInterceptor = () => Promise.resolve();
+    assert.deepEqual(await runHandler(MESSAGE, () => reject("no"), [silent]), { status: "returned", value: undefined });
   });
 });

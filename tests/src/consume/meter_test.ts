@@ -7,6 +7,7 @@ import { FatalError } from "../../../src/errors.ts";
 import { fixedRetry } from "../../../src/retry/policy.ts";
 import type { ConsumeOutcome } from "../../../src/telemetry/outcomes.ts";
 import { MemoryWorld } from "../../support/memory_world.ts";
+import { deferred } from "../../support/until.ts";
 
 const QUEUE = "orders.new";
 const OUTCOMES: readonly ConsumeOutcome[] = ["acked", "retried", "rejected", "dead_lettered", "parked", "in_progress"];
@@ -177,6 +178,24 @@ describe("a telemetry sink that throws", () => {
     for (const n of [1, 2, 1]) world.put(QUEUE, n);
     await world.settled();
     assert.deepEqual([handled, world.depth(`${QUEUE}.dlq`), world.unsettled(QUEUE)], [[1, 2, 1], 1, 0]);
+    await world.close();
+  });
+});
+
+describe("the deliveries in a handler", () => {
+  it("are those of all consumers of the queue together", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue(QUEUE);
+    const busy = deferred();
+    for (let consumer = 0; consumer < 2; consumer++) await mq.consume(QUEUE, () => busy.promise, { prefetch: 1 });
+    for (let message = 0; message < 2; message++) world.put(QUEUE, message);
+    await world.clock.advance(1);
+    const gauge = (): number[] =>
+      world.sink.metrics.filter(({ name }) => name === "acemq.consume.in.flight").map(({ value }) => value);
+    assert.deepEqual(gauge(), [1, 2]);
+    busy.resolve();
+    await world.settled();
+    assert.deepEqual(gauge(), [1, 2, 1, 0]);
     await world.close();
   });
 });

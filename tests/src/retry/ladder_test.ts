@@ -225,3 +225,16 @@ describe("the rungs of a ladder", () => {
     });
   });
 });
+
+describe("a policy made by hand", () => {
+  it("is refused when a number is missing or is none: it would try a message for ever", () => {
+    const whole = exponentialRetry(3);
+    for (const name of Object.keys(whole)) {
+      for (const wrong of [NaN, undefined]) {
+        // As a program without types would hand it over.
+        const policy = { ...whole, [name]: wrong } as RetryPolicy;
+        assert.throws(() => ladderOf(policy), new RegExp(`^RangeError: .*'retry\\.${name}'`), name);
+      }
+    }
+  });
+});
