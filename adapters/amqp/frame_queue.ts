@@ -60,7 +60,8 @@ export class FrameQueue {
     if (this.writer.length === 0) return;
     const { buffer, length } = this.writer.swap(this.#kept.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES));
     const callbacks = this.#whenWritten;
-    if (callbacks.length > 0) this.#whenWritten = [];
+    // Always a new one: whoever asks from now on must not be told when this piece is written.
+    this.#whenWritten = [];
     this.#sink.write(buffer.subarray(0, length), () => {
       this.#keep(buffer);
       for (const callback of callbacks) callback();

@@ -146,13 +146,9 @@ export class PublishGate {
       const fail = (error: unknown): void =>
         finish({ outcome: "unknown", reason: `the broker adapter failed: ${describeError(error)}` });
       const onAbort = (): void => finish({ outcome: "unknown", reason: "the wait for a confirm was aborted" });
-      const expire = (): void => {
-        // The broker does not read now, and giving a copy up as unknown would fork the message: it waits for the alarm to end.
-        if (lane === ON_BEHALF_LANE && this.#broker.state.blockedReason !== undefined) {
-          deadline = this.#answers.set(expire);
-        } else finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` });
-      };
-      let deadline = this.#answers.set(expire);
+      const deadline = this.#answers.set(() =>
+        finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` })
+      );
       signal?.addEventListener("abort", onAbort, { once: true });
       const confirm = lane === ON_BEHALF_LANE || this.#options.confirms;
       try {

@@ -373,6 +373,17 @@ describe("a publish without a confirm", () => {
       await until("the message", () => client.messages.length === 2);
     }));
 
+  it("is unknown when the link breaks while the socket still has some of it to write", () =>
+    withScript({}, async ({ mq, client }) => {
+      const send = (bytes: number): Promise<PublishReceipt> =>
+        mq.publish(messageFor("q", { body: new Uint8Array(bytes) }), { lane: 1, confirm: false });
+      assert.deepEqual(await send(1), { outcome: "published" });
+      client.socket.pause();
+      const sending = send(32_000_000);
+      setImmediate(() => client.socket.destroy());
+      assert.equal((await sending).outcome, "unknown");
+    }));
+
   it("is published with a body of many frames", () =>
     withScript({}, async ({ mq, client }) => {
       const body = new Uint8Array(1_000_000).fill(7);
