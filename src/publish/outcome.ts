@@ -58,8 +58,11 @@ export function publishError(outbound: Outbound, { outcome, reason }: FailedRece
   return new PublishError({ code: CODES[outcome], exchange, routingKey, messageId: outboundId(outbound), reason });
 }
 
-/** What a caller gets in its place once the connection is closed: waiting, as after `ACEMQ_PUBLISH_PAUSED`, would never help. */
-export function closedError(outbound: Outbound): ConnectionError {
-  const cause = publishError(outbound, { outcome: "paused", reason: "the connection is closed" });
+/**
+ * What a caller gets in its place once the connection is closed or closing: waiting, as after `ACEMQ_PUBLISH_PAUSED`, would never
+ * help. Why this one was declined stands in the text and in the cause.
+ */
+export function closedError(outbound: Outbound, receipt: FailedReceipt): ConnectionError {
+  const cause = publishError(outbound, receipt);
   return new ConnectionError("ACEMQ_CONNECTION_CLOSED", cause.message, { cause });
 }

@@ -60,7 +60,7 @@ describe("a network that passes nothing on and tells nobody", () => {
       const entries = (await Promise.all(sends)).flat();
       assert.equal(entries.length, 1_000);
       assert.ok(entries.every(({ reason }) => reason !== ""));
-      const { confirmed, ACEMQ_PUBLISH_UNKNOWN: unknown, ACEMQ_PUBLISH_PAUSED: declined } = world.ledger.counts;
+      const { confirmed, ACEMQ_PUBLISH_UNKNOWN: unknown, ACEMQ_CONNECTION_CLOSED: declined } = world.ledger.counts;
       assert.deepEqual({ confirmed, unknown, declined }, { confirmed: before, unknown: 400, declined: 600 });
       assert.equal(seen.mostInFlight, 400);
       assert.equal(await world.node.messages(queue), before + 400, "Which is why they are unknown");

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { randomUuid } from "../../src/clock.ts";
 import type { Handler } from "../../src/consume/interceptor.ts";
-import { type AceMqErrorCode, PublishError } from "../../src/errors.ts";
+import { type AceMqErrorCode, ConnectionError, PublishError } from "../../src/errors.ts";
 import type { Publisher } from "../../src/publish/publisher.ts";
 import type { SendOptions } from "../../src/publish/send_options.ts";
 
@@ -34,7 +34,7 @@ export class Ledger {
     return this.#pending;
   }
 
-  /** Sends a message and enters how it ended; rejects only with what is no {@linkcode PublishError}. */
+  /** Sends a message and enters how it ended; rejects only with what says nothing of a publish. */
   async send(publisher: Publisher, options: SendOptions = {}): Promise<Entry> {
     const id = options.messageId ?? randomUuid();
     const started = performance.now();
@@ -48,8 +48,9 @@ export class Ledger {
       await publisher.send({ sent: id }, { ...options, messageId: id });
       return end("confirmed", "");
     } catch (error) {
-      if (!(error instanceof PublishError)) throw error;
-      return end(error.code, error.reason);
+      const said = error instanceof ConnectionError ? error.cause : error;
+      if (!(error instanceof ConnectionError || error instanceof PublishError) || !(said instanceof PublishError)) throw error;
+      return end(error.code, said.reason);
     } finally {
       this.#pending--;
     }
