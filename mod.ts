@@ -92,10 +92,13 @@ export {
   FatalError,
   isFatal,
   isRetryable,
+  LayoutError,
+  LeaseLostError,
   PublishBatchError,
   PublishError,
   RetryableError,
   SecurityError,
+  StoreError,
   TopologyError,
 } from "./src/errors.ts";
 export type {
@@ -125,6 +128,15 @@ export type {
   Subscription,
 } from "./src/ports/broker.ts";
 export type { CallScope } from "./src/ports/call_scope.ts";
+export type {
+  ClaimAnswer,
+  ClaimFate,
+  IdempotencyStore,
+  PurgeOptions,
+  StoreCallOptions,
+  TwoAnswerStore,
+} from "./src/ports/idempotency_store.ts";
+export type { SqlResult, SqlRow, SqlSession, SqlValue } from "./src/ports/sql_session.ts";
 export type { ReceivedMessage, ReceivedProperties } from "./src/message/received.ts";
 export {
   WireDecimal,

@@ -15,7 +15,10 @@ export type AceMqErrorCode =
   | ConnectionErrorCode
   | TopologyErrorCode
   | "ACEMQ_CODEC_MISSING"
-  | "ACEMQ_SECURITY";
+  | "ACEMQ_SECURITY"
+  | "ACEMQ_STORE"
+  | "ACEMQ_TABLE_LAYOUT"
+  | "ACEMQ_LEASE_LOST";
 
 /** Why one publish did not succeed (contract core 7.1). */
 export type PublishErrorCode =
@@ -75,8 +78,9 @@ export class FatalError extends AceMqError {
 /** Trying again may help: in a handler it walks the retry ladder; a codec throws it when what it depends on is away. */
 export class RetryableError extends AceMqError {
   /** The message stands in `x-acemq-error` when the attempts are used up: no payload and no secret in it. */
-  constructor(message: string, options?: ErrorOptions) {
-    super("ACEMQ_RETRYABLE", message, options);
+  constructor(message: string, options: ErrorOptions & { readonly code?: "ACEMQ_RETRYABLE" | "ACEMQ_STORE" } = {}) {
+    const { code = "ACEMQ_RETRYABLE", ...rest } = options;
+    super(code, message, rest);
   }
 }
 
@@ -232,6 +236,30 @@ export class SecurityError extends AceMqError {
   /** Says which setting, and what would make it safe. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_SECURITY", message, options);
+  }
+}
+
+/** A database or an object store that did not do what it was asked: it is away, locked, or refuses. A message is retried. */
+export class StoreError extends RetryableError {
+  /** Says what was to be done; the driver's own words, which may show values, are in the cause alone. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { ...options, code: "ACEMQ_STORE" });
+  }
+}
+
+/** A table that is not there or not of a layout the store knows. Raised before anything is written. */
+export class LayoutError extends AceMqError {
+  /** Says which table, what was found and what is wanted. */
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_TABLE_LAYOUT", message, options);
+  }
+}
+
+/** The claim of a message is somebody else's by now. Whatever the handler's transaction holds is rolled back by it. */
+export class LeaseLostError extends AceMqError {
+  /** Says of which message. */
+  constructor(message: string, options?: ErrorOptions) {
+    super("ACEMQ_LEASE_LOST", message, options);
   }
 }
 

@@ -179,7 +179,9 @@ export class Publisher<T = unknown> {
     const latencyMs = this.#since(started);
     meter.answered(outbound, receipt, latencyMs);
     if (isSuccess(receipt)) return { messageId: outboundId(outbound), outcome: receipt.outcome, latencyMs };
-    throw receipt.outcome === "paused" && gate.isClosed ? closedError(outbound, receipt) : publishError(outbound, receipt);
+    throw receipt.outcome === "paused" && gate.isClosed
+      ? closedError(outbound, receipt)
+      : publishError(outbound, receipt);
   }
 
   #declined(options: SendOptions, started: number): void {

@@ -12,11 +12,14 @@ import {
   FatalError,
   isFatal,
   isRetryable,
+  LayoutError,
+  LeaseLostError,
   PublishBatchError,
   PublishError,
   type PublishErrorCode,
   RetryableError,
   SecurityError,
+  StoreError,
   TopologyError,
 } from "../../src/errors.ts";
 
@@ -52,6 +55,9 @@ describe("an error of this library", () => {
     [new TopologyError("ACEMQ_TOPOLOGY_DRIFT", "m"), "TopologyError", "ACEMQ_TOPOLOGY_DRIFT"],
     [new CodecMissingError("m"), "CodecMissingError", "ACEMQ_CODEC_MISSING"],
     [new SecurityError("m"), "SecurityError", "ACEMQ_SECURITY"],
+    [new StoreError("m"), "StoreError", "ACEMQ_STORE"],
+    [new LayoutError("m"), "LayoutError", "ACEMQ_TABLE_LAYOUT"],
+    [new LeaseLostError("m"), "LeaseLostError", "ACEMQ_LEASE_LOST"],
   ];
   for (const [error, name, code] of members) {
     it(`has a name, a code and the family: ${name}`, () => {
