@@ -36,6 +36,8 @@ export class Delivery<T = unknown> extends Message<T> {
   /**
    * Settles the message as a handler's word would: `accept()`, `retry(…)`, `reject(…)`, `park(…)`. Resolves when it is done; a short
    * wait before another attempt is part of it. Only the first call counts.
+   *
+   * A delivery whose connection was lost is settled just the same, with no effect: its loop gives the message again only after that.
    */
   settle(ack: Ack): Promise<void> {
     return this.#settled ??= this.#conclude(ack);

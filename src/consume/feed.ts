@@ -10,6 +10,7 @@ import type { BrokerConnection, BrokerDelivery, Subscription } from "../ports/br
 import type { Environment } from "../ports/environment.ts";
 import type { DeclareArguments } from "../topology/specs.ts";
 import { InHand } from "./in_hand.ts";
+import { Unfinished } from "./unfinished.ts";
 
 /** How a feed is opened. */
 export interface FeedOptions {
@@ -27,6 +28,8 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #waiting = new Line<InHand>();
   readonly #taken = new Set<InHand>();
+  /** Those of them that were lost: their messages are held back when they come again. */
+  readonly #unfinished = new Unfinished();
   #subscription: Subscription | undefined;
   /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
   #state: "open" | "stopping" | "stopped" = "open";
@@ -66,10 +69,13 @@ export class Feed {
     return this.#taken;
   }
 
-  /** Takes the oldest waiting delivery; none once the feed is to stop. */
+  /**
+   * Takes the oldest waiting delivery whose message nobody works on; none once the feed is to stop. A message that was lost and came
+   * again waits until what was taken before is done.
+   */
   take(): InHand | undefined {
     if (this.#state !== "open") return undefined;
-    const item = this.#oldest();
+    const item = this.#unfinished.isEmpty ? this.#oldest() : this.#oldestFree();
     if (item !== undefined) this.#taken.add(item);
     return item;
   }
@@ -77,6 +83,7 @@ export class Feed {
   /** A delivery that was taken is settled, or given up. */
   done(item: InHand): void {
     this.#taken.delete(item);
+    if (this.#unfinished.delete(item)) this.#options.onChange();
   }
 
   /** Changes the prefetch of the running subscription. */
@@ -123,13 +130,24 @@ export class Feed {
   /** The broker has taken everything back by itself. */
   #lose(): void {
     for (let item = this.#oldest(); item !== undefined; item = this.#oldest()) item.discard();
-    for (const item of this.#taken) item.discard();
+    for (const item of this.#taken) {
+      item.discard();
+      this.#unfinished.add(item);
+    }
     this.#options.onChange();
   }
 
   /** Removes the delivery that has waited longest. */
   #oldest(): InHand | undefined {
     const place = this.#waiting.first;
+    if (place !== undefined) this.#waiting.leave(place);
+    return place?.value;
+  }
+
+  /** Removes the delivery that has waited longest and is not held back. */
+  #oldestFree(): InHand | undefined {
+    let place = this.#waiting.first;
+    while (place !== undefined && this.#unfinished.has(place.value)) place = place.behind;
     if (place !== undefined) this.#waiting.leave(place);
     return place?.value;
   }

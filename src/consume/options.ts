@@ -47,7 +47,12 @@ export interface ReceiveOptions<T = unknown> {
 
 /** Options of `mq.consume`. */
 export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
-  /** Handlers that run at once. One keeps the order of the queue, but for messages that fail and are retried. @default {1} */
+  /**
+   * Handlers that run at once, each on a message of its own: one that comes again after a lost connection waits until the handler
+   * that has it has ended. One keeps the order of the queue, but for messages that fail and are retried.
+   *
+   * @default {1}
+   */
   readonly concurrency?: number;
   /** Run after the connection's, outermost first. */
   readonly interceptors?: readonly ConsumeInterceptor[];

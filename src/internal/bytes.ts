@@ -46,6 +46,11 @@ export function truncateUtf8(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
+/** Whether two pieces say the same, byte for byte. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && a.every((byte, index) => byte === b[index]);
+}
+
 function isLeadSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -59,7 +59,12 @@ export class Message<T = unknown> {
     return this.#received.redelivered;
   }
 
-  /** Aborts when the drain budget ends: what the handler does from then on is discarded, and the message is delivered again. */
+  /**
+   * Aborts when the drain budget ends: what the handler decides from then on is discarded, and the message is delivered again.
+   *
+   * A lost connection does not abort it. What the handler decides is discarded then as well, but what it has begun it may finish, and
+   * its consumer begins the message again only when it has ended.
+   */
   get signal(): AbortSignal {
     return this.#signal();
   }

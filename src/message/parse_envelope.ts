@@ -38,7 +38,7 @@ export function parseEnvelope(
   { headers, properties, routingKey }: Pick<ReceivedMessage, "headers" | "properties" | "routingKey">,
   { clock, newId }: { readonly clock: Clock; readonly newId: NewId },
 ): Envelope {
-  const id = readText(own(headers, HEADER_ID)) ?? readText(properties.messageId) ?? newId();
+  const id = messageIdOf({ headers, properties }) ?? newId();
   return {
     id,
     type: readText(own(headers, HEADER_TYPE)) ?? (routingKey === "" ? TYPE_OF_EMPTY_KEY : routingKey),
@@ -56,6 +56,13 @@ export function parseEnvelope(
     replayCount: positive(readInteger(own(headers, HEADER_REPLAY_COUNT))) ??
       positive(readInteger(own(headers, LEGACY_REPLAY_COUNT))),
   };
+}
+
+/** The id a message came with, the same each time it is delivered; undefined where its sender writes none. */
+export function messageIdOf(
+  { headers, properties }: Pick<ReceivedMessage, "headers" | "properties">,
+): string | undefined {
+  return readText(own(headers, HEADER_ID)) ?? readText(properties.messageId);
 }
 
 /** A header by name; names inherited from a prototype are no headers. */

@@ -49,7 +49,9 @@ export class Ledger {
       return end("confirmed", "");
     } catch (error) {
       const said = error instanceof ConnectionError ? error.cause : error;
-      if (!(error instanceof ConnectionError || error instanceof PublishError) || !(said instanceof PublishError)) throw error;
+      if (!(error instanceof ConnectionError || error instanceof PublishError) || !(said instanceof PublishError)) {
+        throw error;
+      }
       return end(error.code, said.reason);
     } finally {
       this.#pending--;

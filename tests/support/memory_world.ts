@@ -17,7 +17,7 @@ import { NOW_MS } from "./sources.ts";
 /** A message put in by hand. */
 export interface PutOptions {
   readonly headers?: WireTable;
-  readonly messageId?: string;
+  readonly messageId?: string | undefined;
   /** @default {"application/json"} */
   readonly contentType?: string;
 }

@@ -279,6 +279,107 @@ describe("a message that waits for its next attempt in the consumer", () => {
   });
 });
 
+describe("a message that was lost while its handler runs", () => {
+  const KINDS: readonly (readonly [name: string, ids: readonly (string | undefined)[]])[] = [
+    ["with ids", ["m-0", "m-1"]],
+    ["without ids", [undefined, undefined]],
+  ];
+  for (const [name, ids] of KINDS) {
+    it(`is not begun beside itself: it comes again when that handler has ended, others meanwhile (${name})`, async () => {
+      const world = new MemoryWorld();
+      const mq = await world.withQueue("orders.new");
+      const gatekeeper = new Gatekeeper();
+      const consumer = await mq.consume("orders.new", gatekeeper.handle, { concurrency: 4 });
+      ids.forEach((messageId, n) => world.put("orders.new", n, { messageId }));
+      await world.settled();
+      await world.faults.lose();
+      await world.faults.recover();
+      await world.settled();
+      assert.deepEqual([gatekeeper.begun, consumer.state.inFlight, consumer.state.held], [[0, 1], 2, 2]);
+      world.put("orders.new", "other", { messageId: ids[0] === undefined ? undefined : "m-2" });
+      await world.settled();
+      assert.deepEqual(gatekeeper.begun, [0, 1, "other"]);
+      for (const begun of [[0, 1, "other", 0], [0, 1, "other", 0, 1]]) {
+        gatekeeper.letGo();
+        await world.settled();
+        assert.deepEqual(gatekeeper.begun, begun);
+      }
+      gatekeeper.letGo(3);
+      await world.settled();
+      assert.deepEqual([world.depth("orders.new"), world.unsettled("orders.new")], [0, 0]);
+      assert.deepEqual(world.faults.settled.map(({ answer }) => answer), ["sent", "sent", "sent"]);
+      await world.close();
+    });
+  }
+
+  it("and lost again before it could begin again still waits, and its handler is told nothing of either loss", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("orders.new");
+    const messages: Message[] = [];
+    const ends = [deferred(), deferred()] as const;
+    const consumer = await mq.consume("orders.new", async (message) => {
+      await ends[messages.push(message) === 1 ? 0 : 1].promise;
+    }, { concurrency: 2 });
+    world.put("orders.new", 1, { messageId: "m-1" });
+    await world.settled();
+    for (let loss = 0; loss < 2; loss++) {
+      await world.faults.lose();
+      await world.faults.recover();
+      await world.settled();
+    }
+    assert.deepEqual([messages.length, consumer.state.held, messages[0]?.signal.aborted], [1, 1, false]);
+    ends[0].resolve();
+    await world.settled();
+    assert.deepEqual(messages.map(({ redelivered }) => redelivered), [false, true]);
+    ends[1].resolve();
+    await world.settled();
+    assert.equal(world.unsettled("orders.new"), 0);
+    await world.close();
+  });
+
+  it("shares its wait with another of the same id, and both are handled", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("orders.new");
+    const gatekeeper = new Gatekeeper();
+    await mq.consume("orders.new", gatekeeper.handle, { concurrency: 4 });
+    for (const payload of ["first", "second"]) world.put("orders.new", payload, { messageId: "m-1" });
+    await world.settled();
+    assert.deepEqual(gatekeeper.begun, ["first", "second"], "Nothing was lost, so nobody waits");
+    await world.faults.lose();
+    await world.faults.recover();
+    gatekeeper.letGo();
+    await world.settled();
+    assert.equal(gatekeeper.begun.length, 2);
+    gatekeeper.letGo();
+    await world.settled();
+    assert.deepEqual(gatekeeper.begun.slice(2), ["first", "second"]);
+    gatekeeper.letGo(2);
+    await world.settled();
+    assert.equal(world.unsettled("orders.new"), 0);
+    await world.close();
+  });
+
+  it("and waits for its first handler when the consumer closes goes back untouched", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("orders.new");
+    const gatekeeper = new Gatekeeper();
+    const consumer = await mq.consume("orders.new", gatekeeper.handle, { concurrency: 2 });
+    world.put("orders.new", 1, { messageId: "m-1" });
+    await world.settled();
+    await world.faults.lose();
+    await world.faults.recover();
+    await world.settled();
+    const closing = consumer.close();
+    await world.settled();
+    assert.deepEqual([world.depth("orders.new"), consumer.state.inFlight, consumer.state.held], [1, 1, 0]);
+    gatekeeper.letGo();
+    await world.settled();
+    assert.deepEqual(await closing, { drained: true, stranded: 0 });
+    assert.deepEqual([gatekeeper.begun, world.depth("orders.new")], [[1], 1]);
+    await world.close();
+  });
+});
+
 describe("a consumer at work", () => {
   it("begins no handler while it is paused, holds what is fetched apart from what is in a handler [CON-22]", async () => {
     const world = new MemoryWorld();

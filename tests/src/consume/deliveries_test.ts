@@ -240,6 +240,25 @@ describe("a delivery", () => {
     await world.close();
   });
 
+  it("that is lost in its caller's hands is given again when it is settled there, others meanwhile", async () => {
+    const { world, mq } = await scene("a");
+    const deliveries = mq.deliveries(QUEUE);
+    const first = await next(deliveries);
+    await world.faults.lose();
+    await world.faults.recover();
+    world.put(QUEUE, "b");
+    const other = await next(deliveries);
+    assert.deepEqual([other.payload, first.signal.aborted], ["b", false]);
+    const waiting = next(deliveries);
+    await first.settle(accept());
+    const again = await waiting;
+    assert.deepEqual([again.payload, again.redelivered], ["a", true]);
+    await Promise.all([other.settle(accept()), again.settle(accept())]);
+    assert.equal(world.unsettled(QUEUE), 0);
+    await deliveries.return?.();
+    await world.close();
+  });
+
   it("and that is in its caller's hands when the connection closes is waited for, and settled as it says", async () => {
     const { world, mq } = await scene(1, 2);
     const deliveries = mq.deliveries(QUEUE);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { lenientUtf8, strictUtf8, truncateUtf8, utf8Length } from "../../../src/internal/bytes.ts";
+import { equalBytes, lenientUtf8, strictUtf8, truncateUtf8, utf8Length } from "../../../src/internal/bytes.ts";
 
 const ENCODER = new TextEncoder();
 
@@ -84,5 +84,16 @@ describe("a text cut to a number of bytes", () => {
   it("of 300 KB ends at a character as well", () => {
     const cut = truncateUtf8("🧀".repeat(75_000), 8_193);
     assert.equal(cut, "🧀".repeat(2_048));
+  });
+});
+
+describe("bytes", () => {
+  it("are equal when they say the same, wherever they lie", () => {
+    const bytes = Uint8Array.of(0, 1, 2, 1, 2);
+    assert.equal(equalBytes(bytes.subarray(1, 3), bytes.subarray(3, 5)), true);
+    assert.equal(equalBytes(new Uint8Array(), new Uint8Array()), true);
+    for (const other of [[1], [1, 3], [1, 2, 0], [2, 1]]) {
+      assert.equal(equalBytes(Uint8Array.of(1, 2), Uint8Array.from(other)), false);
+    }
   });
 });
