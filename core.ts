@@ -121,6 +121,7 @@ export type {
   BrokerLimits,
   BrokerOpenOptions,
   BrokerState,
+  CompareResult,
   DeclareResult,
   PublishOptions,
   PublishReceipt,

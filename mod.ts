@@ -119,6 +119,7 @@ export type {
   BrokerLimits,
   BrokerOpenOptions,
   BrokerState,
+  CompareResult,
   DeclareResult,
   PublishOptions,
   PublishReceipt,

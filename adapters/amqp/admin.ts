@@ -22,9 +22,19 @@ const PRECONDITION_FAILED = 406;
 /** The exchange types every RabbitMQ has; the broker closes the whole connection over any other. */
 const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers"];
 
+/** Why a declaration cannot even be sent; undefined when it can. */
+export function unaskable(spec: ExchangeSpec | QueueSpec): string | undefined {
+  if ("type" in spec) {
+    return EXCHANGE_TYPES.includes(spec.type) ? undefined : `the exchange type "${spec.type}" is unknown`;
+  }
+  // The broker would make up a name that nobody hears of.
+  return spec.name === "" ? "a queue needs a name" : undefined;
+}
+
 export async function declareExchange(link: Link, spec: ExchangeSpec): Promise<DeclareResult> {
-  const { name, type } = spec;
-  if (!EXCHANGE_TYPES.includes(type)) return { status: "refused", reason: `the exchange type "${type}" is unknown` };
+  const { name } = spec;
+  const reason = unaskable(spec);
+  if (reason !== undefined) return { status: "refused", reason };
   return await declaring(
     () => onChannel(link, calls.declareExchange(spec)),
     async () => await checkExchange(link, name) === "present",
@@ -33,8 +43,8 @@ export async function declareExchange(link: Link, spec: ExchangeSpec): Promise<D
 
 export async function declareQueue(link: Link, spec: QueueSpec): Promise<DeclareResult> {
   const { name } = spec;
-  // The broker would make up a name that nobody hears of.
-  if (name === "") return { status: "refused", reason: "a queue needs a name" };
+  const reason = unaskable(spec);
+  if (reason !== undefined) return { status: "refused", reason };
   return await declaring(
     () => onChannel(link, calls.declareQueue(spec)),
     async () => (await checkQueue(link, name)).status === "present",

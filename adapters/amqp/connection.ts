@@ -9,6 +9,7 @@ import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
 import * as admin from "./admin.ts";
+import { compareExchange, compareQueue } from "./compare.ts";
 import { Declared } from "./declared.ts";
 import { machineName } from "./host_name.ts";
 import type { Link } from "./link.ts";
@@ -104,6 +105,14 @@ class AmqpConnection implements port.BrokerConnection {
 
   async checkExchange(name: string): Promise<"present" | "absent"> {
     return await admin.checkExchange(this.#keeper.require(), name);
+  }
+
+  async compareExchange(spec: ExchangeSpec): Promise<port.CompareResult> {
+    return await compareExchange(this.#keeper.require(), spec);
+  }
+
+  async compareQueue(spec: QueueSpec): Promise<port.CompareResult> {
+    return await compareQueue(this.#keeper.require(), spec);
   }
 
   async pull(queue: string): Promise<port.BrokerDelivery | null> {

@@ -107,6 +107,14 @@ export class MemoryConnection implements port.BrokerConnection {
     );
   }
 
+  compareExchange(spec: ExchangeSpec): Promise<port.CompareResult> {
+    return this.#questions.compare(`compare exchange "${spec.name}"`, () => this.#broker.exchangeDifference(spec));
+  }
+
+  compareQueue(spec: QueueSpec): Promise<port.CompareResult> {
+    return this.#questions.compare(`compare queue "${spec.name}"`, () => this.#broker.queueDifference(spec, this));
+  }
+
   pull(name: string): Promise<port.BrokerDelivery | null> {
     return this.#askAbout(name, "pull from", () => {
       const queue = this.#broker.queue(name, this);

@@ -5,7 +5,7 @@
  */
 
 import { ConnectionError, TopologyError } from "../../src/errors.ts";
-import type { DeclareResult } from "../../src/ports/broker.ts";
+import type { CompareResult, DeclareResult } from "../../src/ports/broker.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
 import { UnwritableHeaderError } from "./wire_hop.ts";
@@ -38,6 +38,23 @@ export class Questions {
       if (error instanceof UnwritableHeaderError) return { status: "refused", reason: error.message };
       if (!(error instanceof Refusal)) throw error;
       return { status: error.isDifference ? "differs" : "refused", reason: error.message };
+    }
+  }
+
+  /**
+   * Asks how something differs from what is there.
+   *
+   * @throws {ConnectionError} the connection is closed
+   */
+  async compare(action: string, difference: () => Refusal | undefined): Promise<CompareResult> {
+    await this.#turn(action);
+    try {
+      const found = difference();
+      return found === undefined ? { status: "same" } : { status: "differs", reason: found.message };
+    } catch (error) {
+      if (error instanceof UnwritableHeaderError) return { status: "refused", reason: error.message };
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.code === 404 ? "absent" : "refused", reason: error.message };
     }
   }
 

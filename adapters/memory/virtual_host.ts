@@ -15,7 +15,7 @@ import { MemoryExchange } from "./exchange.ts";
 import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
 import { MemoryQueue, type QueueHost } from "./queue.ts";
-import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed } from "./refusals.ts";
+import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed, type Refusal } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
@@ -113,6 +113,22 @@ export class VirtualHost implements QueueHost {
     if (name.startsWith("amq.")) throw accessRefused(`queue name '${name}' contains reserved prefix 'amq.*'`);
     this.#queues.set(name, new MemoryQueue(asked, this, spec.exclusive ? user : undefined));
     for (const told of [...this.#awaited.get(name) ?? []]) this.postbox.post({ arrive: told });
+  }
+
+  /** Why an exchange that is there cannot be declared so; undefined when it can. */
+  exchangeDifference(spec: ExchangeSpec): Refusal | undefined {
+    const { name, type } = spec;
+    if (!EXCHANGE_TYPES.includes(type)) throw preconditionFailed(`the exchange type '${type}' is unknown`);
+    if (name === "") throw accessRefused("operation not permitted on the default exchange");
+    const there = this.#exchanges.get(name);
+    if (there === undefined) throw noExchange(name);
+    return exchangeDifference(there.spec, declared(spec));
+  }
+
+  /** Why a queue that is there cannot be declared so; undefined when it can. */
+  queueDifference(spec: QueueSpec, user: object): Refusal | undefined {
+    if (spec.name === "") throw preconditionFailed("a queue needs a name");
+    return queueDifference(this.queue(spec.name, user).spec, declared(spec));
   }
 
   bind(spec: BindingSpec, user: object): void {

@@ -137,6 +137,17 @@ export type DeclareResult =
   | { readonly status: "differs"; readonly reason: string }
   | { readonly status: "refused"; readonly reason: string };
 
+/** What a broker has where something was to be declared. */
+export type CompareResult =
+  /** It is there, and declaring it would change nothing. */
+  | { readonly status: "same" }
+  /** There is none of that name; the broker's words. */
+  | { readonly status: "absent"; readonly reason: string }
+  /** It is there otherwise; the broker's words. */
+  | { readonly status: "differs"; readonly reason: string }
+  /** The broker does not answer this question to this connection; why. */
+  | { readonly status: "refused"; readonly reason: string };
+
 /** An open connection. Methods reject with a `ConnectionError` while there is no link, unless they say otherwise. */
 export interface BrokerConnection {
   /** The value of the `transport` label: `rabbitmq`, `memory`. */
@@ -161,6 +172,13 @@ export interface BrokerConnection {
   checkQueue(name: string): Promise<QueueState>;
   /** Asks whether an exchange exists; creates nothing. */
   checkExchange(name: string): Promise<"present" | "absent">;
+  /**
+   * Compares an exchange with what is there. Creates nothing that is not there, and nothing compared is declared again when the
+   * link comes back.
+   */
+  compareExchange(spec: ExchangeSpec): Promise<CompareResult>;
+  /** As {@linkcode BrokerConnection.compareExchange}, for a queue; one that another connection has for itself is `refused`. */
+  compareQueue(spec: QueueSpec): Promise<CompareResult>;
   /** Takes one message off a queue, to be settled like a delivery; null when it is empty. */
   pull(queue: string): Promise<BrokerDelivery | null>;
   /** Removes a queue, messages included; a queue that is not there is no error. */

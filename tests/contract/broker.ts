@@ -6,6 +6,7 @@
 
 import { describe, it } from "node:test";
 import { blocking } from "./broker/blocking.ts";
+import { comparing } from "./broker/comparing.ts";
 import { consuming } from "./broker/consuming.ts";
 import { deadLetters } from "./broker/dead_letters.ts";
 import { declaring } from "./broker/declaring.ts";
@@ -44,6 +45,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "length limits": overflowing,
   "dead-lettering": deadLetters,
   "declaring": declaring,
+  "comparing": comparing,
   "the library's own queues": ladder,
 };
 

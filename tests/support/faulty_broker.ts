@@ -12,6 +12,7 @@ import type {
   BrokerLimits,
   BrokerOpenOptions,
   BrokerState,
+  CompareResult,
   DeclareResult,
   PublishOptions,
   PublishReceipt,
@@ -34,6 +35,8 @@ export class Faults {
   onSettle: ((as: SettleAs, delivery: BrokerDelivery) => "sent" | "stale" | undefined) | undefined;
   /** Answers a declaration instead of the broker behind; `undefined` lets it through. */
   onDeclare: ((spec: QueueSpec | ExchangeSpec | BindingSpec) => DeclareResult | undefined) | undefined;
+  /** Answers a comparison instead of the broker behind; `undefined` lets it through. */
+  onCompare: ((spec: QueueSpec | ExchangeSpec) => Promise<CompareResult> | undefined) | undefined;
   /** Runs before the broker behind is asked to cancel or close a subscription; what it throws or waits for counts. */
   onEnd: ((what: "cancel" | "close") => void | Promise<void>) | undefined;
   /** Why publishing is blocked. */
@@ -164,6 +167,14 @@ class FaultyConnection implements BrokerConnection {
     return this.#inner.checkExchange(name);
   }
 
+  compareExchange(spec: ExchangeSpec): Promise<CompareResult> {
+    return this.#compare(spec, () => this.#inner.compareExchange(spec));
+  }
+
+  compareQueue(spec: QueueSpec): Promise<CompareResult> {
+    return this.#compare(spec, () => this.#inner.compareQueue(spec));
+  }
+
   pull(queue: string): Promise<BrokerDelivery | null> {
     return this.#inner.pull(queue);
   }
@@ -182,6 +193,10 @@ class FaultyConnection implements BrokerConnection {
 
   close(): Promise<void> {
     return this.#inner.close();
+  }
+
+  #compare(spec: QueueSpec | ExchangeSpec, pass: () => Promise<CompareResult>): Promise<CompareResult> {
+    return this.#faults.onCompare?.(spec) ?? pass();
   }
 
   #declare(

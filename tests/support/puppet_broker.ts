@@ -121,6 +121,14 @@ export class PuppetConnection implements BrokerConnection {
     return unknownMethod("checkExchange");
   }
 
+  compareExchange(): Promise<never> {
+    return unknownMethod("compareExchange");
+  }
+
+  compareQueue(): Promise<never> {
+    return unknownMethod("compareQueue");
+  }
+
   pull(): Promise<never> {
     return unknownMethod("pull");
   }

@@ -34,6 +34,7 @@ export function lifecycle(it: Scenario): void {
       () => mq.pull(queue),
       () => mq.checkQueue(queue),
       () => mq.checkExchange("amq.direct"),
+      () => mq.compareQueue({ name: queue, durable: true, exclusive: false, autoDelete: false, arguments: {} }),
       () => world.declareQueue(queue, { by: mq }),
       () => mq.deleteQueue(queue),
       () => mq.purgeQueue(queue),
