@@ -123,6 +123,7 @@ export type {
   BrokerState,
   CompareResult,
   DeclareResult,
+  DeliveryHandle,
   PublishOptions,
   PublishReceipt,
   QueueState,

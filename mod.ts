@@ -121,6 +121,7 @@ export type {
   BrokerState,
   CompareResult,
   DeclareResult,
+  DeliveryHandle,
   PublishOptions,
   PublishReceipt,
   QueueState,

@@ -5,9 +5,19 @@
  */
 
 import type { ReceivedMessage } from "../../src/message/received.ts";
-import type { BrokerDelivery, SettleAs } from "../../src/ports/broker.ts";
+import type { BrokerDelivery, DeliveryHandle, SettleAs } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { writeAck, writeNack } from "./wire/method_frames.ts";
+
+/** What a delivery holds whose message somebody else keeps, or nobody. */
+const NO_MESSAGE: ReceivedMessage = {
+  exchange: "",
+  routingKey: "",
+  redelivered: false,
+  properties: {},
+  headers: {},
+  body: new Uint8Array(),
+};
 
 /**
  * A delivery off the wire.
@@ -24,6 +34,14 @@ export class AmqpDelivery implements BrokerDelivery {
     this.message = message;
     this.#tag = tag;
     this.#channel = channel;
+  }
+
+  get isLive(): boolean {
+    return this.#settled === undefined && this.#channel.isUsable;
+  }
+
+  detach(): DeliveryHandle {
+    return new AmqpDelivery(NO_MESSAGE, this.#tag, this.#channel);
   }
 
   settle(as: SettleAs): "sent" | "stale" {

@@ -5,11 +5,13 @@
  */
 
 import type { ReceivedMessage } from "../../src/message/received.ts";
-import type { BrokerDelivery, SettleAs } from "../../src/ports/broker.ts";
+import type { BrokerDelivery, DeliveryHandle, SettleAs } from "../../src/ports/broker.ts";
 import type { QueueEntry } from "./ready_list.ts";
 
 /** Whose hands. */
 export interface DeliveryHolder {
+  /** Whether what it holds can still be settled. */
+  readonly isOpen: boolean;
   settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale";
 }
 
@@ -24,6 +26,15 @@ export class MemoryDelivery implements BrokerDelivery {
     this.entry = entry;
     this.message = message;
     this.#holder = holder;
+  }
+
+  get isLive(): boolean {
+    return this.#settled === undefined && this.#holder.isOpen;
+  }
+
+  /** The message is in memory either way. */
+  detach(): DeliveryHandle {
+    return this;
   }
 
   settle(as: SettleAs): "sent" | "stale" {

@@ -12,13 +12,13 @@ import type { BrokerDelivery, SettleAs } from "../ports/broker.ts";
 export class InHand {
   readonly received: ReceivedMessage;
   readonly envelope: Envelope;
-  readonly #delivery: BrokerDelivery;
+  readonly #delivery: Pick<BrokerDelivery, "settle">;
   #abort: AbortController | undefined;
   #patience: AbortController | undefined;
   #isLive = true;
   #isHurried = false;
 
-  constructor(delivery: BrokerDelivery, envelope: Envelope) {
+  constructor(delivery: Pick<BrokerDelivery, "message" | "settle">, envelope: Envelope) {
     this.#delivery = delivery;
     this.received = delivery.message;
     this.envelope = envelope;

@@ -86,15 +86,23 @@ export type PublishReceipt =
 /** How a delivery is given back to the broker. */
 export type SettleAs = "ack" | "requeue" | "discard";
 
-/** One message in the hands of a consumer. */
-export interface BrokerDelivery {
-  /** What arrived. */
-  readonly message: ReceivedMessage;
+/** The right to settle one delivery. */
+export interface DeliveryHandle {
+  /** Whether it can still be settled: not yet done, and the link it came on stands as far as anybody knows. */
+  readonly isLive: boolean;
   /**
    * Settles the delivery; only the first call counts. `stale` means that the link it came on is gone: the broker has requeued
    * the message by itself, and nothing was sent.
    */
   settle(as: SettleAs): "sent" | "stale";
+}
+
+/** One message in the hands of a consumer. */
+export interface BrokerDelivery extends DeliveryHandle {
+  /** What arrived. */
+  readonly message: ReceivedMessage;
+  /** The right to settle it without what arrived, for whoever holds many. The delivery itself must not be settled from then on. */
+  detach(): DeliveryHandle;
 }
 
 /** How a subscription is opened. */

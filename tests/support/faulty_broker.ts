@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ConnectionError } from "../../src/errors.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type {
   Broker,
@@ -14,6 +15,7 @@ import type {
   BrokerState,
   CompareResult,
   DeclareResult,
+  DeliveryHandle,
   PublishOptions,
   PublishReceipt,
   QueueState,
@@ -91,6 +93,7 @@ class FaultyConnection implements BrokerConnection {
   readonly #faults: Faults;
   readonly #onEvent: (event: BrokerEvent) => void;
   readonly #subscriptions = new Set<FaultySubscription>();
+  readonly #pulled = new Set<HookedDelivery>();
   readonly #unanswered = new Set<(receipt: PublishReceipt) => void>();
   #isLost = false;
 
@@ -114,6 +117,8 @@ class FaultyConnection implements BrokerConnection {
     this.#onEvent({ type: "lost", reason: "the network went away" });
     for (const answer of this.#unanswered) answer({ outcome: "unknown", reason: "the connection was lost" });
     this.#unanswered.clear();
+    for (const delivery of this.#pulled) delivery.lose();
+    this.#pulled.clear();
     for (const subscription of this.#subscriptions) await subscription.lose();
   }
 
@@ -175,8 +180,15 @@ class FaultyConnection implements BrokerConnection {
     return this.#compare(spec, () => this.#inner.compareQueue(spec));
   }
 
-  pull(queue: string): Promise<BrokerDelivery | null> {
-    return this.#inner.pull(queue);
+  async pull(queue: string): Promise<BrokerDelivery | null> {
+    if (this.#isLost) {
+      throw new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot pull from queue "${queue}": it is lost`);
+    }
+    const delivery = await this.#inner.pull(queue);
+    if (delivery === null) return null;
+    const hooked = new HookedDelivery(delivery, this.#faults);
+    this.#pulled.add(hooked);
+    return hooked;
   }
 
   deleteQueue(name: string): Promise<void> {
@@ -233,7 +245,7 @@ class FaultySubscription implements Subscription {
   async start(): Promise<void> {
     this.#inner = await this.#open({
       ...this.#options,
-      onDelivery: (delivery) => this.#options.onDelivery(this.#hooked(delivery)),
+      onDelivery: (delivery) => this.#options.onDelivery(new HookedDelivery(delivery, this.#faults)),
     });
   }
 
@@ -265,13 +277,38 @@ class FaultySubscription implements Subscription {
     await this.#faults.onEnd?.("close");
     await this.#inner?.close();
   }
+}
 
-  #hooked(delivery: BrokerDelivery): BrokerDelivery {
-    const settle = (as: SettleAs): "sent" | "stale" => {
-      const answer = this.#faults.onSettle?.(as, delivery) ?? delivery.settle(as);
-      this.#faults.settled.push({ as, messageId: delivery.message.properties.messageId, answer });
-      return answer;
-    };
-    return { message: delivery.message, settle };
+/** A delivery whose settlements are seen, and answered by a test. */
+class HookedDelivery implements BrokerDelivery {
+  readonly message: BrokerDelivery["message"];
+  readonly #inner: BrokerDelivery;
+  readonly #faults: Faults;
+  #isLost = false;
+
+  constructor(inner: BrokerDelivery, faults: Faults) {
+    this.#inner = inner;
+    this.#faults = faults;
+    this.message = inner.message;
+  }
+
+  get isLive(): boolean {
+    return !this.#isLost && this.#inner.isLive;
+  }
+
+  /** The broker has the message back. */
+  lose(): void {
+    this.#isLost = true;
+    this.#inner.settle("requeue");
+  }
+
+  detach(): DeliveryHandle {
+    return this;
+  }
+
+  settle(as: SettleAs): "sent" | "stale" {
+    const answer = this.#isLost ? "stale" : this.#faults.onSettle?.(as, this.#inner) ?? this.#inner.settle(as);
+    this.#faults.settled.push({ as, messageId: this.message.properties.messageId, answer });
+    return answer;
   }
 }

@@ -31,6 +31,34 @@ export function settling(it: Scenario): void {
     assert.equal(world.mq.state.status, "open");
   });
 
+  it("knows whether a delivery can still be settled: once, and while its connection stands", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2");
+    const { mq } = await world.connect();
+    const [first, second] = [
+      await world.until("a message", () => mq.pull(queue)),
+      await world.until("another", () => mq.pull(queue)),
+    ];
+    assert.deepEqual([first.isLive, second.isLive], [true, true]);
+    first.settle("ack");
+    assert.deepEqual([first.isLive, second.isLive], [false, true]);
+    await mq.close();
+    assert.equal(second.isLive, false);
+    assert.equal(second.settle("ack"), "stale");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+  });
+
+  it("settles a delivery by its handle, without the message", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1", "2");
+    const handles = [(await world.hold(queue)).detach(), (await world.hold(queue)).detach()];
+    assert.deepEqual(handles.map((handle) => handle.settle("requeue")), ["sent", "sent"]);
+    assert.deepEqual(handles.map(({ isLive }) => isLive), [false, false]);
+    await world.depth(queue, 2);
+    (await world.hold(queue)).detach().settle("ack");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+  });
+
   it("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2", "3", "4");
