@@ -30,7 +30,12 @@ export interface ConnectOptions {
   readonly confirms?: boolean;
   /** Publishes that may wait for a confirm at once. @default {1_000} */
   readonly maxOutstandingPublishes?: number;
-  /** How long a publish waits for the broker's answer, milliseconds; then its outcome is unknown. @default {10_000} */
+  /**
+   * How long a publish waits for the broker's answer, milliseconds; then its outcome is unknown. What the library publishes on
+   * somebody's behalf waits longer while the broker blocks the connection: its original is in hand.
+   *
+   * @default {10_000}
+   */
   readonly publishTimeoutMs?: number;
   /** How long a publish waits for one of those permits, milliseconds; then nothing was written. @default {10_000} */
   readonly permitTimeoutMs?: number;

@@ -40,6 +40,7 @@ interface Parts {
   readonly codecs: CodecCatalog;
   readonly defaultCodec: Codec;
   readonly hub: EventHub<BrokerEvent>;
+  readonly gate: PublishGate;
 }
 
 /**
@@ -75,13 +76,15 @@ export async function openConnection(broker: Broker, options: ConnectOptions = {
   });
   const recorder = new Recorder(options.telemetry, link.transport);
   const { random = systemRandom, newId = randomUuid, scope } = options;
+  const environment: Environment = { clock, random, newId, recorder, scope };
+  const gate = new PublishGate(link, environment, settings);
   hear = (event) => {
+    if (event.type === "unblocked") gate.unblocked();
     logConnectionEvent(recorder, event);
     hub.emit(event);
   };
   early.forEach((event) => hear(event));
-  const environment: Environment = { clock, random, newId, recorder, scope };
-  return new Connection({ broker: link, environment, settings, codecs, defaultCodec, hub }, options);
+  return new Connection({ broker: link, environment, settings, codecs, defaultCodec, hub, gate }, options);
 }
 
 /** An open connection. `close()` drains, then closes; twice is once. */
@@ -100,7 +103,7 @@ export class Connection {
   constructor(parts: Parts, options: ConnectOptions) {
     this.#parts = parts;
     this.#interceptors = options.interceptors ?? {};
-    this.#gate = new PublishGate(parts.broker, parts.environment, parts.settings);
+    this.#gate = parts.gate;
     this.#meter = new PublishMeter(parts.environment.recorder);
   }
 

@@ -1,7 +1,8 @@
 /**
  * The one way to the broker: every publish of a connection passes here, its callers' and the library's own.
  *
- * Permits bound what may wait for a confirm, and come back on every path; a deadline bounds how long.
+ * Permits bound what may wait for a confirm, and come back on every path; a deadline bounds how long. On somebody's behalf it
+ * counts the time in which the broker reads: it is held up while the broker has blocked the connection (contract core 2.4, Java).
  *
  * @module
  */
@@ -42,6 +43,7 @@ export class PublishGate {
   readonly #options: GateOptions;
   readonly #permits: Permits;
   readonly #answers: Deadlines;
+  readonly #onBehalfAnswers: Deadlines;
   readonly #admissions: Deadlines;
   readonly #idle = new Set<() => void>();
   #lastLane = 0;
@@ -55,6 +57,7 @@ export class PublishGate {
     this.#options = options;
     this.#permits = new Permits({ total, perLane, lanes: APPLICATION_LANES + 1 });
     this.#answers = new Deadlines(clock, publishTimeoutMs);
+    this.#onBehalfAnswers = new Deadlines(clock, publishTimeoutMs, () => this.#isBlocked);
     this.#admissions = new Deadlines(clock, permitTimeoutMs);
   }
 
@@ -96,9 +99,15 @@ export class PublishGate {
     }
   }
 
+  /** The broker takes publishes again: what waits for an answer on somebody's behalf has its whole time from now on. */
+  unblocked(): void {
+    this.#onBehalfAnswers.restart();
+  }
+
   /** Stops the timers; a publish that is still out keeps its deadline. */
   close(): void {
     this.#answers.close();
+    this.#onBehalfAnswers.close();
     this.#admissions.close();
   }
 
@@ -133,12 +142,14 @@ export class PublishGate {
   }
 
   #write(outbound: Outbound, lane: number, signal: AbortSignal | undefined): Promise<PublishReceipt> {
+    // A copy given up as unknown while the broker does not read is a message twice: its original goes back, and it is taken later.
+    const answers = lane === ON_BEHALF_LANE ? this.#onBehalfAnswers : this.#answers;
     return new Promise((resolve) => {
       let settled = false;
       const finish = (receipt: PublishReceipt): void => {
         if (settled) return;
         settled = true;
-        this.#answers.clear(deadline);
+        answers.clear(deadline);
         signal?.removeEventListener("abort", onAbort);
         this.#givePermit(lane);
         resolve(receipt);
@@ -146,7 +157,7 @@ export class PublishGate {
       const fail = (error: unknown): void =>
         finish({ outcome: "unknown", reason: `the broker adapter failed: ${describeError(error)}` });
       const onAbort = (): void => finish({ outcome: "unknown", reason: "the wait for a confirm was aborted" });
-      const deadline = this.#answers.set(() =>
+      const deadline = answers.set(() =>
         finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` })
       );
       signal?.addEventListener("abort", onAbort, { once: true });
@@ -165,6 +176,11 @@ export class PublishGate {
     if (this.#idle.size === 0 || this.outstanding > 0) return;
     for (const resolve of this.#idle) resolve();
     this.#idle.clear();
+  }
+
+  get #isBlocked(): boolean {
+    const { status, blockedReason } = this.#broker.state;
+    return status === "open" && blockedReason !== undefined;
   }
 
   #declined(): PublishReceipt | undefined {

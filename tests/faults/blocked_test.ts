@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { type HealthReport, type Publisher, topology } from "../../mod.ts";
+import { type HealthReport, type Publisher, reject, topology } from "../../mod.ts";
 import type { Alarm } from "../support/fault_node.ts";
 import { type FaultWorld, onFaultNode, type Peer, type PeerOptions } from "../support/fault_world.ts";
 import { missing } from "../support/services.ts";
-import { until } from "../support/until.ts";
+import { deferred, until } from "../support/until.ts";
 
 const skip = await missing("fault_node");
 
@@ -83,6 +83,39 @@ describe("a broker short of memory or disk", () => {
       assert.equal((await world.ledger.send(publisher)).outcome, "ACEMQ_PUBLISH_PAUSED");
       await world.node.reset();
       await until("the unknown one arrives", async () => await world.node.messages(queue) === 2);
+    }),
+  );
+
+  it(
+    "that does not read a copy for longer than a deadline has it once: the original waits in hand meanwhile [SC-21]",
+    { skip },
+    inWorld(async (world) => {
+      const peer = await world.connect({ publishTimeoutMs: 300 });
+      const [queue, other] = [await world.queue(peer, "orders"), await world.queue(peer, "other")];
+      const [orders, others] = [peer.mq.publisher("", queue), peer.mq.publisher("", other)];
+      const alarmed = deferred();
+      const handled: string[] = [];
+      await peer.mq.consume(queue, async ({ envelope }) => {
+        if (handled.push(envelope.id) === 2) await alarmed.promise;
+        return reject("no");
+      });
+      // Both lanes have a channel before the alarm.
+      const ids = [(await world.ledger.send(orders)).id];
+      await world.ledger.send(others);
+      await until("a first dead letter", async () => await world.node.waiting(`${queue}.dlq`) === 1);
+      ids.push((await world.ledger.send(orders)).id);
+      await until("a second handler", () => handled.length === 2);
+      await raiseAlarm(world, peer, "memory");
+      alarmed.resolve();
+      // Written together with the copy, and given up after the same time.
+      assert.equal((await world.ledger.send(others)).outcome, "ACEMQ_PUBLISH_UNKNOWN");
+      await world.connect();
+      await world.node.reset();
+      await until("unblocked", () => peer.seen.of("unblocked").length === 1);
+      ids.push((await world.ledger.send(orders)).id);
+      await until("three dead letters", async () => await world.node.waiting(`${queue}.dlq`) >= 3);
+      await until("every original is settled", async () => await world.node.messages(queue) === 0);
+      assert.deepEqual([handled, await world.node.waiting(`${queue}.dlq`)], [ids, 3]);
     }),
   );
 

@@ -59,7 +59,8 @@ describe("an original is not acknowledged before its copy is confirmed and route
   for (const path of PATHS) {
     for (const confirms of [true, false]) {
       for (const fault of FAULTS) {
-        it(`${path.name}, ${fault}, confirms ${confirms ? "on" : "off"}`, async () => {
+        const ids = fault === "the broker has blocked" ? " [SC-21]" : "";
+        it(`${path.name}, ${fault}, confirms ${confirms ? "on" : "off"}${ids}`, async () => {
           const world = new MemoryWorld();
           const mq = await world.withQueue(QUEUE, { confirms });
           const copies = (): number => world.depth(`${QUEUE}${path.suffix}`);
@@ -75,6 +76,8 @@ describe("an original is not acknowledged before its copy is confirmed and route
           await world.clock.advance(fault === "the broker has blocked" ? 120_000 : 900);
           const left = world.depth(QUEUE) + world.unsettled(QUEUE) + (path.suffix === "" ? 0 : copies());
           assert.ok(left >= 1, "The message is nowhere");
+          // Twelve deadlines long: whoever gave the copy up now would have the message twice.
+          if (fault === "the broker has blocked") assert.deepEqual([left, world.faults.settled], [1, []]);
 
           isBroken = false;
           await mend();
@@ -82,8 +85,7 @@ describe("an original is not acknowledged before its copy is confirmed and route
           assert.deepEqual([world.depth(QUEUE), world.unsettled(QUEUE)], [0, 0]);
           const isAside = path.suffix === ".dlq" || path.suffix === ".parked";
           const ended = isAside ? copies() : world.sink.count("acemq.consume.total", { outcome: "acked" });
-          // What was written into a block is read after it, when nobody waits for the answer any more: one copy more.
-          assert.equal(ended, fault === "the broker has blocked" ? 2 : 1);
+          assert.equal(ended, 1);
           await world.close();
         });
       }

@@ -4,6 +4,7 @@ import { memoryBroker, virtualClock } from "../../adapters/memory/mod.ts";
 import type { jsonCodec } from "../../src/codec/json.ts";
 import type { ConnectOptions } from "../../src/connect_options.ts";
 import { type Connection, openConnection } from "../../src/connection.ts";
+import { reject } from "../../src/consume/ack.ts";
 import { ConnectionError } from "../../src/errors.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
 import { topology } from "../../src/topology/topology.ts";
@@ -184,6 +185,28 @@ describe("the events of a connection", () => {
     await mq.close();
     await collecting;
     assert.deepEqual(events, [{ type: "blocked", reason: "low on memory" }, { type: "unblocked" }]);
+  });
+});
+
+describe("a copy that has gone into a block", () => {
+  it("has its whole deadline from the end of the block on [SC-21]", async () => {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("q", { publishTimeoutMs: 1_000 });
+    await mq.consume("q", () => reject("no"));
+    const line = deferred();
+    world.faults.holdPublishes = line.promise;
+    world.put("q", 1);
+    await world.clock.advance(500);
+    const block = (reason: string | undefined): void => void (world.faults.blockedReason = reason);
+    block("low on memory");
+    await world.clock.advance(2_400);
+    block(undefined);
+    world.faults.emit({ type: "unblocked" });
+    await world.clock.advance(900);
+    line.resolve();
+    await world.settled();
+    assert.deepEqual([world.depth("q.dlq"), world.depth("q"), world.unsettled("q")], [1, 0, 0]);
+    await world.close();
   });
 });
 

@@ -62,6 +62,11 @@ export class Faults {
     this.#links.add(link);
   }
 
+  /** Something happens to every connection. */
+  emit(event: BrokerEvent): void {
+    for (const link of this.#links) link.emit(event);
+  }
+
   /** The network goes away: deliveries in hand are the broker's again, publishes that wait are never answered. */
   async lose(): Promise<void> {
     for (const link of this.#links) await link.lose();
@@ -110,6 +115,10 @@ class FaultyConnection implements BrokerConnection {
     if (this.#isLost) return { status: "recovering" };
     const { blockedReason = this.#faults.blockedReason } = this.#inner.state;
     return { ...this.#inner.state, blockedReason };
+  }
+
+  emit(event: BrokerEvent): void {
+    this.#onEvent(event);
   }
 
   async lose(): Promise<void> {

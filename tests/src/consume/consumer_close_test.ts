@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { asyncScope } from "../../../adapters/async_hooks/mod.ts";
-import { retry } from "../../../src/consume/ack.ts";
+import type { ConnectOptions } from "../../../src/connect_options.ts";
+import type { Connection } from "../../../src/connection.ts";
+import { reject, retry } from "../../../src/consume/ack.ts";
 import type { Consumer } from "../../../src/consume/consumer.ts";
 import type { Handler } from "../../../src/consume/interceptor.ts";
 import { whenAborted } from "../../../src/internal/abort.ts";
@@ -368,6 +370,39 @@ describe("a close from inside a handler", () => {
     other.resolve();
     await world.settled();
     assert.deepEqual([closed, world.depth("orders.new")], ["closed", 1]);
+    await world.close();
+  });
+});
+
+describe("a broker that has blocked the connection", () => {
+  /** A connection whose copy has gone into a block: the original is in hand. */
+  async function copyInBlock(options: ConnectOptions): Promise<{ world: MemoryWorld; mq: Connection }> {
+    const world = new MemoryWorld();
+    const mq = await world.withQueue("orders.new", options);
+    await mq.consume("orders.new", () => reject("no"));
+    world.broker.block("low on memory");
+    world.put("orders.new", 1);
+    await world.settled();
+    return { world, mq };
+  }
+
+  it("is waited for within the budget while a copy is on the wire, and answers it in time [SC-21]", async () => {
+    const { world, mq } = await copyInBlock({ publishTimeoutMs: 1_000 });
+    const closing = mq.close();
+    await world.clock.advance(15_000);
+    world.broker.unblock();
+    await world.settled();
+    assert.deepEqual(await closing, { drained: true, stranded: 0 });
+    assert.deepEqual([world.depth("orders.new"), world.depth("orders.new.dlq")], [0, 1]);
+    await world.close();
+  });
+
+  it("is left at the end of the budget with a copy on the wire; the message is delivered again", async () => {
+    const { world, mq } = await copyInBlock({ drainTimeoutMs: 2_000, publishTimeoutMs: 1_000 });
+    const closing = mq.close();
+    assert.ok(await timeOf(world, closing) < 3_000);
+    assert.deepEqual(await closing, { drained: false, stranded: 1 });
+    assert.deepEqual([world.depth("orders.new"), world.unsettled("orders.new")], [1, 0]);
     await world.close();
   });
 });

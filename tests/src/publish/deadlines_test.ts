@@ -70,6 +70,36 @@ describe("deadlines of one length", () => {
     assert.deepEqual([expired, timers()], [2, 0]);
   });
 
+  it("have their whole length again when they are restarted, those set before and after", async () => {
+    const { clock, timed, timers } = countingClock();
+    const deadlines = new Deadlines(timed, 1_000);
+    const expired: string[] = [];
+    deadlines.set(() => expired.push("before"));
+    await clock.advance(900);
+    deadlines.restart();
+    await clock.advance(500);
+    deadlines.set(() => expired.push("after"));
+    await clock.advance(499);
+    assert.deepEqual([expired, timers()], [[], 1]);
+    await clock.advance(1);
+    assert.deepEqual(expired, ["before"]);
+    await clock.advance(500);
+    assert.deepEqual([expired, timers()], [["before", "after"], 0]);
+  });
+
+  it("do not expire while they are suspended, and within their length after that", async () => {
+    const { clock, timed, timers } = countingClock();
+    let isSuspended = true;
+    const deadlines = new Deadlines(timed, 1_000, () => isSuspended);
+    let expired = 0;
+    deadlines.set(() => expired++);
+    await clock.advance(50_500);
+    assert.deepEqual([expired, timers()], [0, 1]);
+    isSuspended = false;
+    await clock.advance(1_000);
+    assert.deepEqual([expired, timers()], [1, 0]);
+  });
+
   it("leave no timer behind when they are closed", async () => {
     const { clock, timed, timers } = countingClock();
     const deadlines = new Deadlines(timed, 1_000);

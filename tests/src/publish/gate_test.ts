@@ -137,6 +137,54 @@ describe("the gate to the broker", () => {
     assert.equal(gate.outstanding, 0);
   });
 
+  it("waits for the answer to a copy as long as the broker blocks, and its whole deadline after that [SC-21]", async () => {
+    const { puppet, gate } = await openGate();
+    const copy = gate.publish(outbound("copy"), ON_BEHALF_LANE);
+    await puppet.clock.advance(9_999);
+    puppet.state = { status: "open", blockedReason: "low on memory" };
+    await puppet.clock.advance(123_456);
+    puppet.state = { status: "open" };
+    gate.unblocked();
+    await puppet.clock.advance(9_999);
+    assert.equal(gate.outstanding, 1);
+    await puppet.clock.advance(1);
+    assert.deepEqual(await copy, { outcome: "unknown", reason: "no confirm came within 10000 ms" });
+  });
+
+  it("takes the answer to a copy that comes after any number of blocks", async () => {
+    const { puppet, gate } = await openGate();
+    const copy = gate.publish(outbound("copy"), ON_BEHALF_LANE);
+    for (let block = 0; block < 5; block++) {
+      puppet.state = { status: "open", blockedReason: "" };
+      await puppet.clock.advance(60_000);
+      puppet.state = { status: "open" };
+      gate.unblocked();
+      await puppet.clock.advance(9_000);
+    }
+    puppet.handed[0]?.answer(CONFIRMED);
+    assert.deepEqual([await copy, gate.outstanding], [CONFIRMED, 0]);
+  });
+
+  it("waits no longer than the deadline for the answer to a copy whose connection is lost while it is blocked", async () => {
+    for (const status of ["recovering", "closed"] as const) {
+      const { puppet, gate } = await openGate();
+      const copy = gate.publish(outbound("copy"), ON_BEHALF_LANE);
+      puppet.state = { status: "open", blockedReason: "low on memory" };
+      await puppet.clock.advance(60_000);
+      puppet.state = { status };
+      await puppet.clock.advance(10_000);
+      assert.equal((await copy).outcome, "unknown");
+    }
+  });
+
+  it("ends the wait of an application's publish at its deadline, whether the broker blocks or not [PUB-10]", async () => {
+    const { puppet, gate } = await openGate();
+    const published = gate.publish(outbound("a"), 1);
+    puppet.state = { status: "open", blockedReason: "low on memory" };
+    await puppet.clock.advance(10_000);
+    assert.deepEqual(await published, { outcome: "unknown", reason: "no confirm came within 10000 ms" });
+  });
+
   it("says in the family's words when no permit came in time; nothing was written", async () => {
     const { puppet, gate, keys } = await openGate({ maxOutstandingPublishes: 1 });
     void gate.publish(outbound("a"), 1);
