@@ -21,6 +21,7 @@ export type ClaimFate = "held" | "lost";
 
 /** Ends a wait for a store. */
 export interface StoreCallOptions {
+  /** Its reason is what the call rejects with. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -6,3 +6,4 @@
 
 export { blockedBrokerContract, brokerContract, type BrokerContractOptions } from "./broker.ts";
 export type { BrokerUnderTest } from "./broker/world.ts";
+export { type SessionUnderTest, sqlSessionContract, type SqlSessionContractOptions } from "./sql_session.ts";

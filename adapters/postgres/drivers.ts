@@ -1,0 +1,85 @@
+/**
+ * The parts of `postgres` (postgres.js) and `pg` used here. Nothing is imported from them: the caller opens and closes.
+ *
+ * @module
+ */
+
+/** What a statement of postgres.js gives: its rows, with the count beside them. */
+export interface PostgresJsResult extends Iterable<unknown> {
+  /** Rows given or changed. */
+  readonly count: number | null;
+  /** What was done: `INSERT`, `COMMIT` … */
+  readonly command: string;
+}
+
+/** `postgres(…)`, or the `sql` inside its `begin`, or a reserved one. */
+export interface PostgresJs {
+  /** Runs a statement as it stands, unprepared. */
+  unsafe(text: string, params?: never[]): PromiseLike<PostgresJsResult>;
+  /** Only the root has it. */
+  begin?: unknown;
+  /** Only a transaction has it. */
+  savepoint?: unknown;
+}
+
+/** What a statement of `pg` gives. */
+export interface PgResult {
+  /** What was done: `INSERT`, `COMMIT` … */
+  readonly command: string;
+  /** Objects by column. */
+  readonly rows: readonly unknown[];
+  /** Rows given or changed. */
+  readonly rowCount: number | null;
+}
+
+/** A `Client`, or one of a pool. */
+export interface PgClient {
+  /** Runs a statement. */
+  query(text: string, params?: unknown[]): Promise<PgResult>;
+  /** `I` idle, `T` in a transaction, `E` in a failed one; since pg 8.18. */
+  getTransactionStatus?(): string | null;
+}
+
+/** A client a pool has handed out. */
+export interface PgPoolClient extends PgClient {
+  /** An error or true: do not use it again. */
+  release(destroy?: Error | boolean): void;
+}
+
+/** A `Pool`. */
+export interface PgPool {
+  /** Runs a statement on any of its clients. */
+  query(text: string, params?: unknown[]): Promise<PgResult>;
+  /** Hands out a client. */
+  connect(): Promise<PgPoolClient>;
+  /** How many clients it has: what tells a pool from a client. */
+  readonly totalCount: number;
+}
+
+/** Any handle of the two drivers. */
+export type PostgresHandle = PostgresJs | PgPool | PgClient;
+
+/** Whether a value is one of postgres.js. */
+export function isPostgresJs(handle: object): handle is PostgresJs {
+  return "unsafe" in handle && typeof handle.unsafe === "function";
+}
+
+/** The root of postgres.js: it begins transactions. */
+export interface PostgresJsRoot extends PostgresJs {
+  begin(work: (tx: PostgresJs) => Promise<void>): Promise<unknown>;
+}
+
+/** Whether a handle of postgres.js is the root. */
+export function isPostgresJsRoot(sql: PostgresJs): sql is PostgresJsRoot {
+  return typeof sql.begin === "function";
+}
+
+/** Whether a value is a pool of `pg`. */
+export function isPgPool(handle: object): handle is PgPool {
+  return "query" in handle && "connect" in handle && "totalCount" in handle;
+}
+
+/** Whether a value is a client of `pg`. */
+export function isPgClient(handle: object): handle is PgClient {
+  return "query" in handle && typeof handle.query === "function" && !("totalCount" in handle);
+}

@@ -1,0 +1,73 @@
+/**
+ * A SQL session over a handle of a PostgreSQL driver.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../../src/clock.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
+import { ConnectionSession, TransactionSession } from "../sql/connection_session.ts";
+import type { WaitOptions } from "../sql/turns.ts";
+import {
+  isPgClient,
+  isPgPool,
+  isPostgresJs,
+  isPostgresJsRoot,
+  type PostgresHandle,
+  type PostgresJs,
+} from "./drivers.ts";
+import { pgConnection } from "./pg_connection.ts";
+import { PgPoolSession, PostgresJsSession } from "./pool_sessions.ts";
+import { postgresJsConnection } from "./postgres_js_connection.ts";
+
+/** How a session uses its handle. */
+export interface PostgresSessionOptions {
+  /**
+   * Whether a transaction is open on the handle. Needed only where the driver does not tell: a connection reserved from postgres.js,
+   * and a client of `pg` before 8.18.
+   */
+  readonly inTransaction?: boolean;
+  /** How long a statement waits for a transaction of another task on the same connection, milliseconds. @default {5_000} */
+  readonly busyTimeoutMs?: number;
+  /** Waits run by it. @default {systemClock()} */
+  readonly clock?: Clock;
+}
+
+/**
+ * A session over a handle of `postgres` (postgres.js) or `pg`: the root or a pool, a client, or a transaction that is open. The caller
+ * opens and closes it.
+ *
+ * The handle is the transaction: given the `sql` inside `sql.begin`, or a client between `BEGIN` and `COMMIT`, statements belong to that
+ * transaction. Statements are not prepared, so a pooler in transaction mode may stand in between.
+ *
+ * @throws {TypeError} the handle is of neither driver
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { postgresSession } from "@acemq/amqp/postgres";
+ *
+ * // Any object with the methods of the driver; in a program: `postgres("postgres://…")`.
+ * const sql = { unsafe: () => Promise.resolve(Object.assign([{ one: 1 }], { count: 1, command: "SELECT" })), begin: () => Promise.reject() };
+ * assert.deepEqual(await postgresSession(sql).query("SELECT 1 AS one"), { rows: [{ one: 1 }], changes: 1 });
+ * ```
+ */
+export function postgresSession(handle: PostgresHandle, options: PostgresSessionOptions = {}): SqlSession {
+  const { busyTimeoutMs = 5_000, clock = systemClock(), inTransaction } = options;
+  const wait = { busyTimeoutMs, clock };
+  if (isPostgresJs(handle)) return postgresJsSession(handle, wait, inTransaction);
+  if (isPgPool(handle)) return new PgPoolSession(handle, wait);
+  if (!isPgClient(handle)) {
+    throw new TypeError("Cannot use the database handle: a handle of 'postgres' or 'pg' is wanted");
+  }
+  const connection = pgConnection(handle);
+  const isOpen = inTransaction ?? connection.isInTransaction();
+  return isOpen === true ? new TransactionSession(connection) : new ConnectionSession(connection, wait);
+}
+
+function postgresJsSession(sql: PostgresJs, wait: WaitOptions, inTransaction: boolean | undefined): SqlSession {
+  if (isPostgresJsRoot(sql)) return new PostgresJsSession(sql);
+  const connection = postgresJsConnection(sql);
+  const isOpen = inTransaction ?? connection.isInTransaction();
+  return isOpen === true ? new TransactionSession(connection) : new ConnectionSession(connection, wait);
+}

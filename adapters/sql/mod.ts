@@ -1,0 +1,10 @@
+/**
+ * What the SQL adapters share, and sessions over other people's transactions: Kysely, Drizzle, Knex.
+ *
+ * @module
+ */
+
+export type { SqlResult, SqlRow, SqlSession, SqlValue } from "../../src/ports/sql_session.ts";
+export { drizzleSession, type DrizzleTransaction } from "./drizzle_session.ts";
+export { knexSession, type KnexTransaction } from "./knex_session.ts";
+export { kyselySession, type KyselyTransaction } from "./kysely_session.ts";

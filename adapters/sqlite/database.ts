@@ -1,0 +1,82 @@
+/**
+ * The part of a SQLite handle used here. `DatabaseSync` of `node:sqlite` has it on Deno, Bun and Node; so have the handles of
+ * `better-sqlite3` and `bun:sqlite`.
+ *
+ * @module
+ */
+
+import type { SqlResult, SqlValue } from "../../src/ports/sql_session.ts";
+import type { SqlConnection } from "../sql/connection_session.ts";
+
+/** A prepared statement. */
+export interface SqliteStatement {
+  /** Runs it and gives its rows. */
+  all(...params: SqliteParam[]): unknown[];
+  /** Runs it and says how many rows it changed. */
+  run(...params: SqliteParam[]): { readonly changes: number | bigint };
+}
+
+/** What a driver is handed. */
+export type SqliteParam = string | number | bigint | null | Uint8Array;
+
+/** An open database. */
+export interface SqliteDatabase {
+  /** Prepares one statement. */
+  prepare(text: string): SqliteStatement;
+  /** Whether a transaction is open, as `node:sqlite` calls it. */
+  readonly isTransaction?: boolean;
+  /** The same, as `better-sqlite3` and `bun:sqlite` call it. */
+  readonly inTransaction?: boolean;
+}
+
+/** A statement that gives rows. Ours and those of the documents begin with one of these words, or say RETURNING. */
+const GIVES_ROWS = /^\s*(?:select|with|pragma|values|explain)\b|\breturning\b/i;
+
+/** A store has a dozen statements; whoever writes values into the text is not kept. */
+const MOST_PREPARED = 100;
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+
+/** The connection a handle is. */
+export function sqliteConnection(database: SqliteDatabase): SqlConnection {
+  const prepared = new Map<string, SqliteStatement>();
+  const statement = (text: string): SqliteStatement => {
+    const kept = prepared.get(text);
+    if (kept !== undefined) return kept;
+    const made = database.prepare(text);
+    if (prepared.size < MOST_PREPARED) prepared.set(text, made);
+    return made;
+  };
+  return {
+    handle: database,
+    // At once with the right to write: a transaction that begins by reading may find later that it cannot.
+    begin: "BEGIN IMMEDIATE",
+    isInTransaction: () => database.isTransaction ?? database.inTransaction,
+    // In a microtask: a driver that throws rejects.
+    run: async (text, params) => run(statement(text), text, params),
+    commit: async () => void statement("COMMIT").run(),
+    isBusy,
+  };
+}
+
+/** Whether a value is such a handle. */
+export function isSqliteDatabase(value: object): value is SqliteDatabase {
+  return "prepare" in value && typeof value.prepare === "function" &&
+    ("isTransaction" in value || "inTransaction" in value);
+}
+
+function run(statement: SqliteStatement, text: string, params: readonly SqlValue[]): SqlResult {
+  if (!GIVES_ROWS.test(text)) return { rows: [], changes: Number(statement.run(...params).changes) };
+  const rows = statement.all(...params) as SqlResult["rows"];
+  return { rows, changes: rows.length };
+}
+
+/** The drivers tell it by a number, by a name, or only by the text. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
+  if (typeof errcode === "number") return [SQLITE_BUSY, SQLITE_LOCKED].includes(errcode & 0xff);
+  if (typeof code === "string" && /^SQLITE_(?:BUSY|LOCKED)/.test(code)) return true;
+  return /database (?:table )?is locked/.test(error.message);
+}
