@@ -127,10 +127,12 @@ class ManualClock implements VirtualClock {
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
+    // Not `onmessage`: on Deno, once anything has loaded node:worker_threads, that is called between two microtasks.
+    port1.addEventListener("message", () => {
       port1.close();
       resolve();
-    };
+    });
+    port1.start();
     port2.postMessage(undefined);
   });
 }

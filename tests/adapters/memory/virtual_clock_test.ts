@@ -105,6 +105,21 @@ describe("a virtual clock", () => {
     await other;
   });
 
+  it("runs it as far where node:worker_threads is loaded: on Deno a port's `onmessage` is then called between two microtasks", async () => {
+    await import("node:worker_threads");
+    const clock = virtualClock();
+    let links = 0;
+    const chain = async (): Promise<void> => {
+      for (let link = 0; link < 1_000; link++) await null;
+      links++;
+    };
+    for (let ms = 1; ms <= 10; ms++) void clock.delay(ms).then(chain);
+    for (let ms = 1; ms <= 10; ms++) {
+      await clock.advance(1);
+      assert.equal(links, ms);
+    }
+  });
+
   it("takes one advance after another, also one made by what an advance sets going", async () => {
     const clock = virtualClock();
     const seen: number[] = [];
