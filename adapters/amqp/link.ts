@@ -5,9 +5,11 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
-import { ConnectionError } from "../../src/errors.ts";
+import { ConnectionError, describeError } from "../../src/errors.ts";
 import type { BrokerLimits } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
+import { describeClose } from "./link_failure.ts";
+import { inTime } from "./patience.ts";
 import { limitsOf } from "./server_limits.ts";
 import type { SocketClient } from "./socket_client.ts";
 import type { Call } from "./wire/calls.ts";
@@ -22,6 +24,11 @@ export class CallRefused extends Error {
     super(reason.text);
     this.reason = reason;
   }
+}
+
+/** Why a call failed, in the broker's words where there are some. */
+export function describeCallError(error: unknown): string {
+  return error instanceof CallRefused ? describeClose(error.reason) : describeError(error);
 }
 
 /** How long the broker has to answer a close. */
@@ -75,11 +82,9 @@ export class Link {
   /** Says goodbye, waits a little for the answer, and ends the link. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const stop = new AbortController();
-    const patience = this.#clock.delay(CLOSE_TIMEOUT_MS, { signal: stop.signal }).catch(() => {});
     const farewell = this.#client.closed ? Promise.resolve() : this.#client.close();
-    await Promise.race([farewell.catch(() => {}), this.#client.over, patience]);
-    stop.abort();
+    const end = Promise.race([farewell.catch(() => {}), this.#client.over]);
+    await inTime(end, { clock: this.#clock, ms: CLOSE_TIMEOUT_MS });
     this.#client.abort({ kind: "hung_up" });
   }
 

@@ -114,15 +114,18 @@ export class LinkKeeper {
       const delayMs = delayBefore(attempt, this.#options.backoff);
       this.report({ type: "retrying", attempt, delayMs, reason: this.#downReason });
       await this.#open.clock.delay(delayMs, { signal });
-      if (!await this.#isRestored()) continue;
+      await this.#restore();
+      this.#isReady = this.link !== undefined;
+      // Looked at and told in one breath: a link that breaks between the two would not be missed by anybody.
+      if (!this.#isReady) continue;
       this.#isRecovering = false;
       this.report({ type: "recovered", attempts: attempt });
       return;
     }
   }
 
-  /** One attempt; false when there is no link at its end. */
-  async #isRestored(): Promise<boolean> {
+  /** One attempt. */
+  async #restore(): Promise<void> {
     const { signal } = this.#closing;
     try {
       const link = this.#newest = await this.#dial(signal);
@@ -135,6 +138,5 @@ export class LinkKeeper {
       this.#downReason = describeError(error);
     }
     signal.throwIfAborted();
-    return this.#isReady = this.link !== undefined;
   }
 }

@@ -5,12 +5,11 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
-import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
 import { assertPrefetch, nextTag } from "./consumer_settings.ts";
 import { AmqpDelivery } from "./delivery.ts";
-import type { Link } from "./link.ts";
+import { describeCallError, type Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose } from "./link_failure.ts";
 import type { Backoff } from "./options.ts";
@@ -52,6 +51,8 @@ export class AmqpSubscription implements Subscription {
   /** The newest attempt; whatever still arrives on an older one is left to the broker. */
   #current: Standing | undefined;
   #isLive = false;
+  /** Its loss was told, and its return was not. */
+  #isMissed = false;
   /** Nothing more is wanted. */
   #isEnding = false;
   /** Ends the attempts to come back that are under way. */
@@ -83,6 +84,7 @@ export class AmqpSubscription implements Subscription {
     try {
       await this.#consume(standing);
     } catch (error) {
+      if (standing === this.#current) this.#current = undefined;
       void channel.leave();
       throw error;
     }
@@ -91,17 +93,19 @@ export class AmqpSubscription implements Subscription {
     if (standing.lostBecause !== undefined) this.#lost(standing, standing.lostBecause);
   }
 
-  /** Brings the subscription back on a new link. */
+  /** Brings the subscription back on a new link; resolves when it stands, or goes on trying by itself. */
   async restore(link: Link): Promise<void> {
     if (this.#isEnding) return;
-    this.#returning?.abort();
-    try {
-      await this.start(link);
-    } catch (error) {
-      if (link.isUsable) this.#comeBackLater(describeError(error));
-      return;
-    }
-    if (this.live) this.#settings.onRecovered();
+    const signal = this.#beginReturn();
+    const failure = await this.#attempt(link, signal);
+    if (failure !== undefined) this.#returnLater(failure, signal);
+  }
+
+  /** Tells that it does not consume, and why, unless that is known or not so. */
+  miss(reason: string): void {
+    if (this.#isMissed || this.#isEnding || this.#isLive) return;
+    this.#isMissed = true;
+    this.#host.report({ type: "consumer_lost", queue: this.#settings.queue, reason });
   }
 
   async setPrefetch(prefetch: number): Promise<void> {
@@ -121,6 +125,8 @@ export class AmqpSubscription implements Subscription {
 
   cancel(): Promise<void> {
     this.#end();
+    // What does not stand has nothing to cancel; its start finds out that it is not wanted any more.
+    if (!this.#isLive) return Promise.resolve();
     return this.#inTurn(async ({ link, channel, consumerTag }) => {
       await link.call(channel, cancelConsumer(consumerTag));
     });
@@ -156,27 +162,45 @@ export class AmqpSubscription implements Subscription {
     this.#current = undefined;
     void standing.channel.leave();
     this.#settings.onLost(reason);
-    if (!this.#isEnding && standing.link.isUsable) this.#comeBackLater(reason);
+    if (!this.#isEnding && standing.link.isUsable) this.#returnLater(reason, this.#beginReturn());
   }
 
-  #comeBackLater(reason: string): void {
-    const { queue } = this.#settings;
-    this.#host.report({ type: "consumer_lost", queue, reason });
-    const stop = this.#returning = new AbortController();
-    this.#comeBack(stop.signal).catch(() => {/* ended, or the connection restores it */});
+  /** One way back at a time. */
+  #beginReturn(): AbortSignal {
+    this.#returning?.abort();
+    this.#returning = new AbortController();
+    return this.#returning.signal;
   }
 
-  async #comeBack(signal: AbortSignal): Promise<void> {
+  #returnLater(reason: string, signal: AbortSignal): void {
+    this.miss(reason);
+    this.#return(signal).catch(() => {/* ended, or on another way back */});
+  }
+
+  async #return(signal: AbortSignal): Promise<void> {
     const { clock, backoff } = this.#host;
-    for (let attempt = 1; !this.live; attempt++) {
+    for (let attempt = 1;; attempt++) {
       await clock.delay(delayBefore(attempt, backoff), { signal });
       const { link } = this.#host;
+      // The next link brings it back.
       if (link === undefined) return;
-      await this.start(link).catch(() => {/* not yet */});
-      signal.throwIfAborted();
+      if (await this.#attempt(link, signal) === undefined) return;
     }
+  }
+
+  /** Why it does not stand; undefined when it does, or when nobody is to try again on this way back. */
+  async #attempt(link: Link, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      await this.start(link);
+    } catch (error) {
+      return signal.aborted || !link.isUsable ? undefined : describeCallError(error);
+    }
+    if (signal.aborted || !this.live) return undefined;
     this.#settings.onRecovered();
+    if (!this.#isMissed) return undefined;
+    this.#isMissed = false;
     this.#host.report({ type: "consumer_recovered", queue: this.#settings.queue });
+    return undefined;
   }
 
   #end(): void {

@@ -12,6 +12,7 @@ import type { Link } from "./link.ts";
 import type { LinkKeeper } from "./link_keeper.ts";
 import type { Backoff } from "./options.ts";
 import { assertConsumerTag, assertPrefetch } from "./consumer_settings.ts";
+import { inTime, PATIENCE_MS } from "./patience.ts";
 import { AmqpSubscription } from "./subscription.ts";
 
 /** What subscriptions come back by. */
@@ -54,9 +55,14 @@ export class Subscriptions {
     return subscription;
   }
 
-  /** Brings every subscription back; one that the broker refuses goes on trying by itself. */
+  /**
+   * Brings every subscription back. Whoever does not stand when this resolves has been told as missing, and goes on by itself: one
+   * that the broker refuses, and one it does not answer.
+   */
   async restore(link: Link): Promise<void> {
-    await Promise.all([...this.#all].map((subscription) => subscription.restore(link)));
+    const restored = Promise.all([...this.#all].map((subscription) => subscription.restore(link)));
+    if (await inTime(restored, this.#timing) !== "late" || !link.isUsable) return;
+    for (const subscription of this.#all) subscription.miss(`the broker has not answered within ${PATIENCE_MS} ms`);
   }
 
   /** Nothing comes back any more. */
