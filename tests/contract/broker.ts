@@ -5,6 +5,7 @@
  */
 
 import { describe, it } from "node:test";
+import { acknowledgementTimeout } from "./broker/acknowledgement_timeout.ts";
 import { blocking } from "./broker/blocking.ts";
 import { comparing } from "./broker/comparing.ts";
 import { consuming } from "./broker/consuming.ts";
@@ -14,11 +15,14 @@ import { expiring } from "./broker/expiring.ts";
 import { ladder } from "./broker/ladder.ts";
 import { lifecycle } from "./broker/lifecycle.ts";
 import { overflowing } from "./broker/overflowing.ts";
+import { priorities } from "./broker/priorities.ts";
 import { publishing } from "./broker/publishing.ts";
+import { queueExpiry } from "./broker/queue_expiry.ts";
 import { routing } from "./broker/routing.ts";
 import { settling } from "./broker/settling.ts";
+import { singleActiveConsumer } from "./broker/single_active_consumer.ts";
 import { wireValues } from "./broker/wire_values.ts";
-import { type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
+import { type BrokerCapability, type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
 
 /** Options of {@linkcode brokerContract}. */
 export interface BrokerContractOptions {
@@ -31,6 +35,12 @@ export interface BrokerContractOptions {
    * @default {[]}
    */
   readonly except?: readonly string[];
+  /**
+   * What this broker does not have: cases that need it are left out.
+   *
+   * @default {[]}
+   */
+  readonly lacks?: readonly BrokerCapability[];
 }
 
 /** Groups of cases, by what they are about. */
@@ -41,7 +51,10 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "the wire": wireValues,
   "consuming": consuming,
   "settling": settling,
+  "a single active consumer": (it) => singleActiveConsumer(it.needing("single_active_consumer")),
+  "priorities": (it) => priorities(it.needing("priorities")),
   "time to live": expiring,
+  "queues that expire": (it) => queueExpiry(it.needing("queue_expiry")),
   "length limits": overflowing,
   "dead-lettering": deadLetters,
   "declaring": declaring,
@@ -99,21 +112,50 @@ export function blockedBrokerContract(
   });
 }
 
+/**
+ * Registers the cases about a consumer that does not settle in time: what `open` gives has `acknowledgementTimeoutMs`.
+ *
+ * They stand apart because the time must be short enough to wait for it.
+ *
+ * @param name what the cases are listed under
+ */
+export function acknowledgementTimeoutContract(
+  name: string,
+  open: () => Promise<BrokerUnderTest>,
+  options: BrokerContractOptions = {},
+): void {
+  assertTitles(options.except ?? [], [acknowledgementTimeout]);
+  describe(`The contract of the acknowledgement time-out on ${name}`, () => {
+    acknowledgementTimeout(registering(open, options));
+  });
+}
+
 function registering(
   open: () => Promise<BrokerUnderTest>,
-  { skip = false, except = [] }: BrokerContractOptions,
+  { skip = false, except = [], lacks = [] }: BrokerContractOptions,
 ): Scenario {
-  return (title, body) => {
+  return scenario(lacks, (title, body) => {
     if (!except.includes(title)) it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
-  };
+  });
 }
 
 function assertTitles(titles: readonly string[], groups: readonly ((scenario: Scenario) => void)[]): void {
   const all = new Set<string>();
-  for (const cases of groups) cases((title) => void all.add(title));
+  for (const cases of groups) cases(scenario([], (title) => void all.add(title)));
   const unknown = titles.filter((title) => !all.has(title));
   if (unknown.length === 0) return;
   throw new TypeError(`Cannot leave cases out of the contract: none is called "${unknown.join('", "')}"`);
+}
+
+/** Hands cases on, but for those that need what the broker lacks. */
+function scenario(
+  lacks: readonly BrokerCapability[],
+  take: (title: string, body: (world: World) => Promise<void>) => void,
+): Scenario {
+  const taking: Scenario = Object.assign(take, {
+    needing: (capability: BrokerCapability) => lacks.includes(capability) ? scenario(lacks, () => {}) : taking,
+  });
+  return taking;
 }
 
 async function runCase(open: () => Promise<BrokerUnderTest>, body: (world: World) => Promise<void>): Promise<void> {

@@ -4,6 +4,11 @@
  * @module
  */
 
-export { blockedBrokerContract, brokerContract, type BrokerContractOptions } from "./broker.ts";
-export type { BrokerUnderTest } from "./broker/world.ts";
+export {
+  acknowledgementTimeoutContract,
+  blockedBrokerContract,
+  brokerContract,
+  type BrokerContractOptions,
+} from "./broker.ts";
+export type { BrokerCapability, BrokerUnderTest } from "./broker/world.ts";
 export { type SessionUnderTest, sqlSessionContract, type SqlSessionContractOptions } from "./sql_session.ts";

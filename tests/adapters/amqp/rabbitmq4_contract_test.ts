@@ -149,6 +149,58 @@ const DIFFERENCES: readonly Difference[] = [
       }
     },
   ],
+  [
+    ["hands a message of a quorum queue without a delivery limit out as often as it comes back"],
+    "gives a quorum queue a delivery limit of 20 when nobody names one: what comes back more often is dead",
+    async (world) => {
+      const { queue, dead } = await deadLetteringQueue(world, "quorum");
+      await world.fill(queue, "1");
+      const { deliveries } = await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });
+      assert.deepEqual(deathsOn(await world.take(dead)), [[queue, "delivery_limit", 1]]);
+      assert.deepEqual([deliveries.length, deliveries.at(-1)?.message.headers["x-delivery-count"]], [21, 20]);
+    },
+  ],
+  [
+    ["pays no attention to priorities on a quorum queue"],
+    "hands out of a quorum queue two messages with a priority above 4 for each other one",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum" });
+      for (const priority of [0, 1, 4, 5, undefined, 255, 6]) {
+        await world.publish(queue, { body: String(priority), priority });
+      }
+      await world.depth(queue, 7);
+      assert.deepEqual(await world.bodies(queue, 7), ["5", "255", "0", "6", "1", "4", "undefined"]);
+    },
+  ],
+  [
+    ["takes a consumer of a quorum queue whose prefetch changes for a new one: others come before it"],
+    "leaves a consumer of a quorum queue active whose prefetch changes",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum", "x-single-active-consumer": true });
+      const [first, second] = [await world.read(queue, { prefetch: 1 }), await world.read(queue, { prefetch: 1 })];
+      await first.subscription.setPrefetch(3);
+      await world.fill(queue, "1", "2", "3");
+      await world.until("all three", () => first.bodies().length === 3);
+      assert.deepEqual(second.bodies(), []);
+    },
+  ],
+  [
+    ["pays no attention to the priority of those that wait for a quorum queue"],
+    "goes over to the consumer of a quorum queue with the highest priority as soon as the active one has settled",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum", "x-single-active-consumer": true });
+      const first = await world.read(queue);
+      await world.fill(queue, "1");
+      await world.until("a message", () => first.bodies().length === 1);
+      const second = await world.read(queue, { arguments: { "x-priority": 2 } });
+      const third = await world.read(queue, { arguments: { "x-priority": 1 } });
+      await world.fill(queue, "2");
+      await world.depth(queue, 1);
+      first.deliveries[0]?.settle("ack");
+      await world.until("the other message", () => second.bodies().length === 1);
+      assert.deepEqual([first.bodies(), second.bodies(), third.bodies()], [["1"], ["2"], []]);
+    },
+  ],
 ];
 
 brokerContract("RabbitMQ 4", open, { skip, except: DIFFERENCES.flatMap(([titles]) => titles) });

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
-import type { Scenario } from "./world.ts";
+import { onEachQueueType, type Scenario } from "./world.ts";
 
 /** The cases about consuming. */
 export function consuming(it: Scenario): void {
@@ -100,7 +100,7 @@ export function consuming(it: Scenario): void {
     assert.deepEqual(bodies(), ["1"]);
   });
 
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     it(
       `gives a ${type} queue back what a closed subscription held, in order and marked as redelivered`,
       async (world) => {
@@ -123,7 +123,7 @@ export function consuming(it: Scenario): void {
         assert.equal(deliveries[0]?.settle("ack"), "stale");
       },
     );
-  }
+  });
 
   it("gives back what a closed connection held, pulled messages as well", async (world) => {
     const queue = await world.queue("q");

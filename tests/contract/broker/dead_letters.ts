@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import type { ReceivedMessage } from "../../../src/message/received.ts";
 import { isWireTable, type WireTable, type WireValue } from "../../../src/message/wire_value.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
-import { type Scenario, textOf, type World } from "./world.ts";
+import { onEachQueueType, type Scenario, textOf, type World } from "./world.ts";
 
 /** Deaths a client sent, newest first as it believes; and queue and count as the broker goes on from them, once rejected here. */
 const HISTORIES: readonly (readonly [
@@ -31,7 +31,9 @@ const HISTORIES: readonly (readonly [
 
 /** The cases about dead-lettering. */
 export function deadLetters(it: Scenario): void {
-  for (const type of ["classic", "quorum"]) {
+  const quorum = it.needing("quorum_queues");
+
+  onEachQueueType(it, (it, type) => {
     it(`writes on a message rejected from a ${type} queue where it died, why and when`, async (world) => {
       const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": type });
       const before = Math.floor(world.under.clock.now() / 1_000) * 1_000;
@@ -57,7 +59,7 @@ export function deadLetters(it: Scenario): void {
       assert.ok(time.getTime() >= before - 5_000 && time.getTime() <= world.under.clock.now() + 5_000);
       assert.deepEqual([message.exchange, message.routingKey, message.redelivered], ["", dead, false]);
     });
-  }
+  });
 
   it("keeps the keys of a message, its copies included, where the queue names no other", async (world) => {
     const exchange = await world.exchange("dlx", "direct");
@@ -89,16 +91,19 @@ export function deadLetters(it: Scenario): void {
     const full = await world.queue("full", { ...args, "x-max-length": 1 });
     await world.fill(full, "1", "2");
     assert.deepEqual(await causeOf(world, dead), ["1", "maxlen", full]);
-    const limited = await world.queue("limited", { ...args, "x-queue-type": "quorum", "x-delivery-limit": 1 });
-    await world.fill(limited, "3");
-    await world.read(limited, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });
-    assert.deepEqual(await causeOf(world, dead), ["3", "delivery_limit", limited]);
     const mortal = await world.queue("mortal", { ...args, "x-message-ttl": 50 });
-    await world.fill(mortal, "4");
-    assert.deepEqual(await causeOf(world, dead), ["4", "expired", mortal]);
+    await world.fill(mortal, "3");
+    assert.deepEqual(await causeOf(world, dead), ["3", "expired", mortal]);
   });
 
-  it("keeps no x-delivery-count on what leaves a quorum queue", async (world) => {
+  quorum("says that a message fell to the delivery limit", async (world) => {
+    const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": "quorum", "x-delivery-limit": 1 });
+    await world.fill(queue, "1");
+    await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });
+    assert.deepEqual(await causeOf(world, dead), ["1", "delivery_limit", queue]);
+  });
+
+  quorum("keeps no x-delivery-count on what leaves a quorum queue", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     (await world.hold(queue)).settle("requeue");
@@ -106,7 +111,7 @@ export function deadLetters(it: Scenario): void {
     assert.equal((await world.take(dead)).headers["x-delivery-count"], undefined);
   });
 
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     it(`raises the count of a death that happens again on ${type} queues, newest first`, async (world) => {
       const [queue, waiting] = [world.name("q"), world.name("wait")];
       const typed = { "x-queue-type": type, "x-dead-letter-exchange": "" };
@@ -124,7 +129,7 @@ export function deadLetters(it: Scenario): void {
         "rejected",
       ]);
     });
-  }
+  });
 
   it(
     "drops a message that would go round for ever: nobody has rejected it since it was there before",

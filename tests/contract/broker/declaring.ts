@@ -131,6 +131,10 @@ const EXCHANGE_DIFFERENCES: readonly (readonly [spec: Partial<ExchangeSpec>, wor
 
 /** The cases about declaring. */
 export function declaring(it: Scenario): void {
+  const quorum = it.needing("quorum_queues");
+  const onType = ({ arguments: args }: Partial<QueueSpec>): Scenario =>
+    args?.["x-queue-type"] === "quorum" ? quorum : it;
+
   it("declares the same queue and exchange again without a change", async (world) => {
     const queue = await world.queue("q", ARGUMENTS);
     await world.fill(queue, "1");
@@ -147,7 +151,7 @@ export function declaring(it: Scenario): void {
   });
 
   for (const [label, spec, words] of DIFFERENCES) {
-    it(`tells what differs in a queue that is declared again with ${label}`, async (world) => {
+    onType(spec)(`tells what differs in a queue that is declared again with ${label}`, async (world) => {
       const queue = await world.queue("q", ARGUMENTS);
       const result = await world.declareQueue(queue, spec);
       assert.deepEqual(result, {
@@ -158,7 +162,7 @@ export function declaring(it: Scenario): void {
     });
   }
 
-  it("tells what differs in a quorum queue, its dead letters before its time to live", async (world) => {
+  quorum("tells what differs in a quorum queue, its dead letters before its time to live", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     const asked = { ...ARGUMENTS, "x-queue-type": "quorum", "x-delivery-limit": 5 };
     const words = "received the value 'd' of type 'longstr' but current is none";
@@ -170,7 +174,7 @@ export function declaring(it: Scenario): void {
   });
 
   for (const [spec, words] of REFUSED) {
-    it(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
+    onType(spec)(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
       const queue = world.name("q");
       assert.equal(
         reasonOf(await world.declareQueue(queue, spec)),

@@ -5,12 +5,12 @@
  */
 
 import assert from "node:assert/strict";
-import { type Scenario, textOf, type World } from "./world.ts";
+import { onEachQueueType, type Scenario, textOf, type World } from "./world.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 
 /** The cases about time to live. */
 export function expiring(it: Scenario): void {
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     const typed = { "x-queue-type": type };
 
     it(`sends what outlives the time to live of a ${type} queue to its dead letters`, async (world) => {
@@ -66,7 +66,7 @@ export function expiring(it: Scenario): void {
         await world.depth(dead, 0);
       },
     );
-  }
+  });
 
   it("drops what expires in a queue without a dead-letter exchange", async (world) => {
     const queue = await world.queue("q");

@@ -16,6 +16,8 @@ const RUNG_MS = 100;
 
 /** The cases about the library's own topology. */
 export function ladder(it: Scenario): void {
+  const quorum = it.needing("quorum_queues");
+
   it(
     "brings a message home from a rung: the retry exchange has a binding for the queue [RET-01]",
     async (world) => {
@@ -30,7 +32,7 @@ export function ladder(it: Scenario): void {
     },
   );
 
-  it("takes a rung with exactly three arguments, and no other [RET-11]", async (world) => {
+  quorum("takes a rung with exactly three arguments, and no other [RET-11]", async (world) => {
     const { queue, rung } = await ladderedQueue(world);
     const literal = {
       "x-message-ttl": RUNG_MS,
@@ -44,7 +46,7 @@ export function ladder(it: Scenario): void {
     }
   });
 
-  it(
+  quorum(
     "takes a source queue for quorum and its dead letters for classic, and says so otherwise [TOP-06]",
     async (world) => {
       const queue = world.name("orders");
@@ -66,7 +68,7 @@ export function ladder(it: Scenario): void {
     },
   );
 
-  it("sends what overflows a queue with dead-lettering to its .dlq [TOP-01]", async (world) => {
+  quorum("sends what overflows a queue with dead-lettering to its .dlq [TOP-01]", async (world) => {
     const queue = world.name("orders");
     await world.apply(topology().queue(queue, { deadLetter: true, arguments: { "x-max-length": 1 } }).spec);
     await world.fill(queue, "1", "2");
@@ -89,7 +91,7 @@ export function ladder(it: Scenario): void {
   );
 
   for (const reason of ["expired", "maxlen", "delivery_limit"] as const) {
-    it(
+    (reason === "delivery_limit" ? quorum : it)(
       `loses a message on its way home from a rung when it carries that it was ${reason} there before [BRK-01]`,
       async (world) => {
         const { queue, rung } = await ladderedQueue(world);

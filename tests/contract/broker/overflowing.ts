@@ -5,11 +5,11 @@
  */
 
 import assert from "node:assert/strict";
-import { type Scenario, textOf } from "./world.ts";
+import { onEachQueueType, type Scenario, textOf } from "./world.ts";
 
 /** The cases about length limits. */
 export function overflowing(it: Scenario): void {
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     const typed = { "x-queue-type": type };
 
     it(`drops the oldest message of a ${type} queue that is longer than its maximum`, async (world) => {
@@ -49,9 +49,9 @@ export function overflowing(it: Scenario): void {
       await world.fill(queue, "1");
       await world.until("the message", () => bodies().length === 1);
     });
-  }
+  });
 
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     it(`takes back what somebody held when a ${type} queue is full and refuses what is new`, async (world) => {
       const args = { "x-queue-type": type, "x-max-length": 1, "x-overflow": "reject-publish" };
       const queue = await world.queue("q", args);
@@ -62,7 +62,7 @@ export function overflowing(it: Scenario): void {
       await world.depth(queue, 2);
       assert.deepEqual((await world.bodies(queue, 2)).toSorted(), ["1", "2"]);
     });
-  }
+  });
 
   it("fills a classic queue that refuses to the last byte", async (world) => {
     const queue = await world.queue("q", { "x-max-length-bytes": 1_000, "x-overflow": "reject-publish" });
@@ -72,19 +72,22 @@ export function overflowing(it: Scenario): void {
     assert.equal((await world.publish(queue, { body: "x" })).outcome, "nacked");
   });
 
-  it("drops the oldest message of a quorum queue that is told to refuse and dead-letter", async (world) => {
-    const dead = await world.queue("dead");
-    const queue = await world.queue("q", {
-      "x-queue-type": "quorum",
-      "x-dead-letter-exchange": "",
-      "x-dead-letter-routing-key": dead,
-      "x-max-length": 1,
-      "x-overflow": "reject-publish-dlx",
-    });
-    await world.fill(queue, "1", "2");
-    assert.deepEqual(await world.bodies(dead, 1), ["1"]);
-    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
-  });
+  it.needing("quorum_queues")(
+    "drops the oldest message of a quorum queue that is told to refuse and dead-letter",
+    async (world) => {
+      const dead = await world.queue("dead");
+      const queue = await world.queue("q", {
+        "x-queue-type": "quorum",
+        "x-dead-letter-exchange": "",
+        "x-dead-letter-routing-key": dead,
+        "x-max-length": 1,
+        "x-overflow": "reject-publish-dlx",
+      });
+      await world.fill(queue, "1", "2");
+      assert.deepEqual(await world.bodies(dead, 1), ["1"]);
+      assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    },
+  );
 
   it("refuses and dead-letters at once when told to do both", async (world) => {
     const dead = await world.queue("dead");

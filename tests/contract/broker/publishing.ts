@@ -77,7 +77,7 @@ export function publishing(it: Scenario): void {
     assert.equal((await world.publish(queue, { body: "three" })).outcome, "confirmed");
   });
 
-  it(
+  it.needing("quorum_queues")(
     "says nacked when a quorum queue is beyond its length, one message later than a classic one",
     async (world) => {
       const args = { "x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish" };

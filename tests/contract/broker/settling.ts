@@ -9,6 +9,8 @@ import { type Scenario, textOf, type World } from "./world.ts";
 
 /** The cases about settling. */
 export function settling(it: Scenario): void {
+  const quorum = it.needing("quorum_queues");
+
   it("forgets an acknowledged message", async (world) => {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
@@ -70,7 +72,7 @@ export function settling(it: Scenario): void {
     assert.deepEqual(await seen(world, queue, 3), ["1 again", "3 again", "4"]);
   });
 
-  it("puts a requeued message of a quorum queue without a delivery limit at the back", async (world) => {
+  quorum("puts a requeued message of a quorum queue without a delivery limit at the back", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1", "2", "3");
     (await world.hold(queue)).settle("requeue");
@@ -78,7 +80,7 @@ export function settling(it: Scenario): void {
     assert.deepEqual(await seen(world, queue, 3), ["2", "3", "1 again"]);
   });
 
-  it(
+  quorum(
     "puts a requeued message of a quorum queue with a delivery limit before what was never out",
     async (world) => {
       const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 5 });
@@ -92,7 +94,7 @@ export function settling(it: Scenario): void {
     },
   );
 
-  it("counts in x-delivery-count how often a message came back to a quorum queue", async (world) => {
+  quorum("counts in x-delivery-count how often a message came back to a quorum queue", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     const { deliveries, subscription } = await world.read(queue, { prefetch: 1 });
@@ -106,7 +108,7 @@ export function settling(it: Scenario): void {
     assert.equal((await world.take(queue)).headers["x-delivery-count"], 3);
   });
 
-  it("tells a first pull from a quorum queue that the message came back 0 times", async (world) => {
+  quorum("tells a first pull from a quorum queue that the message came back 0 times", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1");
     assert.deepEqual((await world.take(queue)).headers, { "x-delivery-count": 0 });
@@ -124,7 +126,7 @@ export function settling(it: Scenario): void {
     },
   );
 
-  it("writes over an x-delivery-count that was sent along when a quorum queue has one to tell", async (world) => {
+  quorum("writes over an x-delivery-count that was sent along when a quorum queue has one to tell", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.publish(queue, { headers: { "x-delivery-count": 7 } });
     const { deliveries } = await world.read(queue, { prefetch: 1 });
@@ -159,7 +161,20 @@ export function settling(it: Scenario): void {
     });
   }
 
-  it("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
+  quorum("hands a message of a quorum queue without a delivery limit out as often as it comes back", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.fill(queue, "1");
+    let left = 30;
+    const { deliveries } = await world.read(queue, {
+      prefetch: 1,
+      each: (delivery) => delivery.settle(left-- > 0 ? "requeue" : "ack"),
+    });
+    await world.until("31 deliveries", () => deliveries.length === 31);
+    assert.equal(deliveries.at(-1)?.message.headers["x-delivery-count"], 30);
+    await world.depth(queue, 0);
+  });
+
+  quorum("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 2 });
     await world.fill(queue, "1");
     const { deliveries } = await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("requeue") });

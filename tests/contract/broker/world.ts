@@ -38,10 +38,35 @@ export interface BrokerUnderTest {
   readonly block?: () => Promise<void>;
   /** Gives the broker its memory back. */
   readonly unblock?: () => Promise<void>;
+  /** How long a consumer may take to settle what it was handed. Only for `acknowledgementTimeoutContract`. */
+  readonly acknowledgementTimeoutMs?: number;
 }
 
-/** A case of the contract. */
-export type Scenario = (title: string, body: (world: World) => Promise<void>) => void;
+/**
+ * Something RabbitMQ has that another broker need not have:
+ *
+ * - `quorum_queues`: queues with `x-queue-type: quorum`, which count how often a message came back
+ * - `queue_expiry`: queues with `x-expires`, which go when nobody uses them
+ * - `single_active_consumer`: queues with `x-single-active-consumer`
+ * - `priorities`: queues with `x-max-priority`, and consumers with `x-priority`
+ */
+export type BrokerCapability = "quorum_queues" | "queue_expiry" | "single_active_consumer" | "priorities";
+
+/** Takes the cases of the contract. */
+export interface Scenario {
+  (title: string, body: (world: World) => Promise<void>): void;
+  /** Takes cases that only a broker with this capability can pass. */
+  needing(capability: BrokerCapability): Scenario;
+}
+
+/** A type of queue that hands every message to one consumer. */
+export type QueueType = "classic" | "quorum";
+
+/** The same cases for each type of queue. */
+export function onEachQueueType(it: Scenario, cases: (it: Scenario, type: QueueType) => void): void {
+  cases(it, "classic");
+  cases(it.needing("quorum_queues"), "quorum");
+}
 
 /** A connection, with all that has happened to it. */
 export interface Peer {
@@ -62,6 +87,7 @@ export interface Reader {
 export interface ReadOptions {
   readonly prefetch?: number;
   readonly by?: BrokerConnection;
+  readonly arguments?: DeclareArguments;
   /** What to do with each delivery as it arrives. @default {nothing: it stays in hand} */
   readonly each?: (delivery: BrokerDelivery) => void;
 }
@@ -175,11 +201,12 @@ export class World {
     for (const body of bodies) assert.deepEqual(await this.publish(queue, { body }), { outcome: "confirmed" });
   }
 
-  async read(queue: string, { prefetch = 0, by = this.mq, each }: ReadOptions = {}): Promise<Reader> {
+  async read(queue: string, { prefetch = 0, by = this.mq, each, ...rest }: ReadOptions = {}): Promise<Reader> {
     const deliveries: BrokerDelivery[] = [];
     const losses: string[] = [];
     let recoveries = 0;
     const options: SubscribeOptions = {
+      ...rest,
       prefetch,
       consumerTag: `acemq-contract-${randomUuid()}`,
       onDelivery: (delivery) => {

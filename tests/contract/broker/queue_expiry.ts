@@ -1,0 +1,79 @@
+/**
+ * Queues that expire: how long one that nobody uses stays, and what counts as use.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { Scenario, World } from "./world.ts";
+
+/** Long enough for a real broker to be used in between, on a busy machine. */
+const EXPIRES_MS = 400;
+
+/** Half of it passes between two uses: three of them are more than the life of a queue nobody uses. */
+const USES = 3;
+
+/** The cases about queues that expire. */
+export function queueExpiry(it: Scenario): void {
+  it("removes a queue that nobody uses, and dead-letters nothing of what waited in it", async (world) => {
+    const dead = await world.queue("dead");
+    const args = { "x-expires": 200, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+    const queue = await world.queue("q", args);
+    // A publish is no use of it, so that there are always messages in it when it goes.
+    await gone(world, queue);
+    assert.deepEqual(await world.mq.checkQueue(queue), { status: "absent" });
+    await world.depth(dead, 0);
+  });
+
+  it.needing("quorum_queues")("removes a quorum queue that nobody uses, although it is asked for", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum", "x-expires": 50 });
+    await world.fill(queue, "1");
+    // RabbitMQ looks at its quorum queues every five seconds.
+    await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent", 30_000);
+  });
+
+  it("keeps a queue that has a consumer, and removes it when the last one is gone long enough", async (world) => {
+    const queue = await world.queue("q", { "x-expires": EXPIRES_MS });
+    const { subscription } = await world.read(queue);
+    await world.under.pass(1.5 * EXPIRES_MS);
+    assert.equal((await world.publish(queue)).outcome, "confirmed");
+    await subscription.close();
+    assert.equal((await world.publish(queue)).outcome, "confirmed");
+    await gone(world, queue);
+  });
+
+  it("keeps a queue that is pulled from, declared again or asked for now and then", async (world) => {
+    const args = { "x-expires": EXPIRES_MS };
+    const [pulled, declared, asked] = [
+      await world.queue("pulled", args),
+      await world.queue("declared", args),
+      await world.queue("asked", args),
+    ];
+    for (let used = 0; used < USES; used++) {
+      await world.under.pass(EXPIRES_MS / 2);
+      await world.mq.pull(pulled);
+      assert.deepEqual(await world.declareQueue(declared, { arguments: args }), { status: "declared" });
+      assert.equal((await world.mq.checkQueue(asked)).status, "present");
+    }
+    const all = [pulled, declared, asked];
+    for (const queue of all) assert.equal((await world.publish(queue)).outcome, "confirmed");
+    for (const queue of all) await gone(world, queue);
+  });
+
+  it("does not wait for what somebody has pulled and not settled", async (world) => {
+    const queue = await world.queue("q", { "x-expires": EXPIRES_MS });
+    await world.fill(queue, "1");
+    const held = await world.hold(queue);
+    await gone(world, queue);
+    assert.equal(held.settle("requeue"), "sent");
+    await world.declareQueue(queue);
+    await world.fill(queue, "2");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    await world.depth(queue, 0);
+  });
+}
+
+/** Publishes until there is no queue to take it: asking for the queue would be a use of it. */
+async function gone(world: World, queue: string): Promise<void> {
+  await world.until(`${queue} to go`, async () => (await world.publish(queue)).outcome === "unroutable");
+}
