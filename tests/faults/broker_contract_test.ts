@@ -1,0 +1,36 @@
+/** The cases of the broker contract that nobody else's broker should be put through. */
+import { after, before, describe } from "node:test";
+import { amqpBroker } from "../../adapters/amqp/mod.ts";
+import { systemClock } from "../../src/clock.ts";
+import { acknowledgementTimeoutContract, blockedBrokerContract, type BrokerUnderTest } from "../contract/mod.ts";
+import { FaultNode } from "../support/fault_node.ts";
+import { FAULT_AMQP_URL, missing } from "../support/services.ts";
+
+const skip = await missing("fault_node");
+const TIMEOUT_MS = 400;
+
+describe("RabbitMQ on the fault node", () => {
+  let node: FaultNode;
+  before(async () => {
+    if (skip === false) node = await FaultNode.take();
+  });
+  after(async () => {
+    if (skip === false) await node.giveBack();
+  });
+
+  blockedBrokerContract("RabbitMQ", async () => ({
+    ...open(),
+    block: () => node.raiseAlarm("memory"),
+    unblock: () => node.reset(),
+  }), { skip });
+
+  acknowledgementTimeoutContract("RabbitMQ", async () => {
+    await node.configure({ consumer_timeout: TIMEOUT_MS, channel_tick_interval: 50 });
+    return { ...open(), acknowledgementTimeoutMs: TIMEOUT_MS };
+  }, { skip });
+});
+
+function open(): BrokerUnderTest {
+  const clock = systemClock();
+  return { broker: amqpBroker(FAULT_AMQP_URL), clock, pass: (ms) => clock.delay(ms) };
+}
