@@ -23,6 +23,9 @@ export type { DrainOptions, DrainReport } from "./src/consume/drain.ts";
 // Topology and retries
 export { Topology, topology } from "./src/topology/topology.ts";
 export type { BindOptions, ExchangeOptions, QueueOptions } from "./src/topology/topology.ts";
+export { TopologyPlan } from "./src/topology/plan.ts";
+export type { PlanItem, PlanStatus } from "./src/topology/plan.ts";
+export type { PlanOptions } from "./src/declare/plan.ts";
 export type {
   BindingSpec,
   DeclareArguments,

@@ -14,6 +14,8 @@ import { type DrainOptions, type DrainReport, type OpenLoop, withBudget } from "
 import type { Handler } from "./consume/interceptor.ts";
 import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
 import { declareTopology } from "./declare/declare.ts";
+import { type PlanOptions, planTopology } from "./declare/plan.ts";
+import { validateTopology } from "./declare/validate.ts";
 import { ConnectionError } from "./errors.ts";
 import { checkBroker } from "./health/broker_check.ts";
 import { reportConsumers } from "./health/consumer_check.ts";
@@ -30,6 +32,7 @@ import { Publisher } from "./publish/publisher.ts";
 import type { PublisherOptions } from "./publish/send_options.ts";
 import { logConnectionEvent } from "./telemetry/connection_log.ts";
 import { Recorder } from "./telemetry/recorder.ts";
+import type { TopologyPlan } from "./topology/plan.ts";
 import type { Topology } from "./topology/topology.ts";
 
 /** What the parts of a connection are made of. */
@@ -170,6 +173,52 @@ export class Connection {
   async declare(topology: Topology): Promise<void> {
     this.#assertOpen();
     await declareTopology(this.#parts.broker, topology.spec);
+  }
+
+  /**
+   * Asks the broker for every exchange and queue of the topology, and says what is there, what a declaration would create, what
+   * differs in the broker's own words, and what cannot be known: bindings always, since AMQP has no question for them.
+   *
+   * Nothing is created: each object is asked for passively, and only one that is there is declared, so that the broker itself
+   * compares it. The price is up to three round trips for each object; a comparison counts as use for a queue with `x-expires`;
+   * and an object that somebody removes between those two questions, one round trip apart, is created by the second. Needs the
+   * `configure` permission to compare; without it, what is there is `unknown`. A plan waits while the broker has blocked the
+   * connection.
+   *
+   * @throws {ConnectionError} the connection is closed, or was lost on the way
+   * @throws the signal's reason, when it aborts first
+   */
+  async plan(topology: Topology, options: PlanOptions = {}): Promise<TopologyPlan> {
+    this.#assertOpen();
+    return await planTopology(this.#parts.broker, topology.spec, options);
+  }
+
+  /**
+   * Makes sure that the broker has every exchange and queue of the topology as it says, and creates nothing. Bindings are not
+   * verified, since AMQP has no question for them. Asks, and costs, what {@linkcode Connection.plan} does.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { connect, topology } from "@acemq/amqp/core";
+   * import { memoryBroker } from "@acemq/amqp/memory";
+   *
+   * const mq = await connect(memoryBroker());
+   * const shop = topology().queue("orders.new");
+   * await assert.rejects(mq.validate(shop), { name: "TopologyError", code: "ACEMQ_TOPOLOGY_MISSING" });
+   * await mq.declare(shop);
+   * await mq.validate(shop);
+   * await mq.close();
+   * ```
+   *
+   * @throws {TopologyError} with every finding: `ACEMQ_TOPOLOGY_DRIFT` when something differs, else `ACEMQ_TOPOLOGY_REFUSED` when
+   * the broker refused to compare something, else `ACEMQ_TOPOLOGY_MISSING`
+   * @throws {ConnectionError} the connection is closed, or was lost on the way
+   * @throws the signal's reason, when it aborts first
+   */
+  async validate(topology: Topology, options: PlanOptions = {}): Promise<void> {
+    this.#assertOpen();
+    await validateTopology(this.#parts.broker, topology.spec, options);
   }
 
   /** What happens to the connection, from now on: lost, retrying, recovered, blocked, unblocked, and the fate of consumers. */
