@@ -123,6 +123,11 @@ export class AmqpSubscription implements Subscription {
     });
   }
 
+  caughtUp(): Promise<void> {
+    // Any call would do that changes nothing: on one channel its answer comes behind every delivery.
+    return this.#inTurn(async ({ link, channel }) => void await link.call(channel, limitPrefetch(this.#prefetch)));
+  }
+
   cancel(): Promise<void> {
     this.#end();
     // What does not stand has nothing to cancel; its start finds out that it is not wanted any more.

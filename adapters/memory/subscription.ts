@@ -8,6 +8,7 @@ import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/port
 import { Consumer } from "./consumer.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
+import { turn } from "./turn.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
 /** Whose subscription, to what, and how. */
@@ -46,6 +47,10 @@ export class MemorySubscription implements Subscription {
     this.#prefetch = prefetch;
     this.#consumer?.setPrefetch(prefetch);
     return Promise.resolve();
+  }
+
+  caughtUp(): Promise<void> {
+    return turn();
   }
 
   cancel(): Promise<void> {

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
+import { turn } from "./turn.ts";
 
 /** A {@linkcode Clock} whose time passes only when {@linkcode VirtualClock.advance} says so. */
 export interface VirtualClock extends Clock {
@@ -121,18 +122,4 @@ class ManualClock implements VirtualClock {
     }
     return low;
   }
-}
-
-/** Ends when every promise that can go on has gone on: a task runs only when no microtask is left. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    // Not `onmessage`: on Deno, once anything has loaded node:worker_threads, that is called between two microtasks.
-    port1.addEventListener("message", () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
-    port2.postMessage(undefined);
-  });
 }

@@ -127,6 +127,11 @@ export interface Subscription {
   readonly live: boolean;
   /** Changes the bound of the running subscription; no delivery is dropped. */
   setPrefetch(prefetch: number): Promise<void>;
+  /**
+   * Resolves when whatever had left the queue for this subscription before the call has been handed to `onDelivery`, or went back
+   * because the subscription ended or was lost. Costs a question to the broker where that is somewhere else.
+   */
+  caughtUp(): Promise<void>;
   /** Stops new deliveries; those handed out can still be settled. */
   cancel(): Promise<void>;
   /** Ends the subscription and what carried it; unsettled deliveries go back to the queue. */

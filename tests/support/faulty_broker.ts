@@ -276,6 +276,10 @@ class FaultySubscription implements Subscription {
     await this.#inner?.setPrefetch(prefetch);
   }
 
+  async caughtUp(): Promise<void> {
+    await this.#inner?.caughtUp();
+  }
+
   async cancel(): Promise<void> {
     await this.#faults.onEnd?.("cancel");
     await this.#inner?.cancel();

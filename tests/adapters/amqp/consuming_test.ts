@@ -166,6 +166,24 @@ describe("a subscription", () => {
       await assert.rejects(subscription.setPrefetch(65_536), RangeError);
     }));
 
+  it("has caught up when a question on its own channel is answered, behind what was on the way, or when it is lost", () => {
+    let questions = 0;
+    const answer = (method: { readonly name: string; readonly channel: number }, client: ScriptedClient): Answer => {
+      if (method.name !== "BasicQos" || ++questions === 1) return undefined;
+      if (questions === 2) deliver(client, method.channel, { count: 20 });
+      return questions === 2 ? undefined : [closeChannel(method.channel, 406, "PRECONDITION_FAILED - gone")];
+    };
+    return withScript({ answer }, async ({ mq, client }) => {
+      const { subscription, deliveries, losses } = await reading(mq, "q", { tag: "t", prefetch: 50 });
+      await subscription.caughtUp();
+      assert.equal(deliveries.length, 20);
+      const asked = client.named("BasicQos").map(({ channel, fields }) => [channel, fields["prefetchCount"]]);
+      assert.deepEqual(asked[1], asked[0]);
+      await subscription.caughtUp();
+      assert.equal(losses.length, 1);
+    });
+  });
+
   it("hands out nothing after a cancel, and settles what was handed out", () =>
     withScript({}, async ({ mq, client }) => {
       const { subscription, deliveries } = await reading(mq, "q", { tag: "t" });

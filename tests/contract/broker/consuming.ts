@@ -64,6 +64,30 @@ export function consuming(it: Scenario): void {
     },
   );
 
+  for (const type of ["classic", "quorum"]) {
+    it(`has handed over all that left its ${type} queue, once it has caught up`, async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": type });
+      const { deliveries, subscription } = await world.read(queue, { each: (delivery) => delivery.settle("ack") });
+      for (let messages = 50; messages <= 250; messages += 50) {
+        await Promise.all(Array.from({ length: 50 }, () => world.publish(queue)));
+        await world.depth(queue, 0);
+        await subscription.caughtUp();
+        assert.equal(deliveries.length, messages);
+      }
+    });
+  }
+
+  it("has caught up when it is over", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, "1");
+    const { subscription, deliveries } = await world.read(queue);
+    await subscription.cancel();
+    await subscription.caughtUp();
+    assert.equal(deliveries.length, 1);
+    await subscription.close();
+    await subscription.caughtUp();
+  });
+
   it("takes turns between the consumers of a queue", async (world) => {
     const queue = await world.queue("q");
     const readers = [await world.read(queue), await world.read(queue), await world.read(queue)];
