@@ -67,6 +67,14 @@ export { causedBy, newEnvelope } from "./src/message/envelope.ts";
 export type { DeclaredRoute, Envelope, EnvelopeFields, EnvelopeSources } from "./src/message/envelope.ts";
 export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "./src/message/header_value.ts";
 
+// Set aside, looked at, put back
+export { PeekedMessage } from "./src/patterns/replay/peeked_message.ts";
+export type { DecodedBody } from "./src/patterns/replay/peeked_message.ts";
+export type { PeekOptions } from "./src/patterns/replay/peek.ts";
+export type { ReplayOptions, ReplayProgress, ReplayResult } from "./src/patterns/replay/replay_options.ts";
+export type { ReplayTarget, SetAsideQueue } from "./src/patterns/replay/places.ts";
+export type { Death } from "./src/message/deaths.ts";
+
 // Codecs
 export { jsonCodec } from "./src/codec/json.ts";
 export type { JsonCodecOptions } from "./src/codec/json.ts";

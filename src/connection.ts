@@ -26,6 +26,10 @@ import { EventHub } from "./internal/event_hub.ts";
 import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
 import type { Environment } from "./ports/environment.ts";
+import { openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
+import type { PeekedMessage } from "./patterns/replay/peeked_message.ts";
+import { replayQueue } from "./patterns/replay/replay.ts";
+import type { ReplayOptions, ReplayResult } from "./patterns/replay/replay_options.ts";
 import { PublishGate } from "./publish/gate.ts";
 import { PublishMeter } from "./publish/meter.ts";
 import { Publisher } from "./publish/publisher.ts";
@@ -160,9 +164,45 @@ export class Connection {
    */
   deliveries<T = unknown>(queue: string, options: DeliveriesOptions<T> = {}): AsyncIterableIterator<Delivery<T>> {
     this.#assertOpen();
-    const closing = this.#closingNow.signal;
-    const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const signal = this.#untilClosing(options.signal);
     return openDeliveries(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+  }
+
+  /**
+   * Messages that were set aside, head first, as they lie there: nothing is taken away. The loop ends after those that lay there when
+   * it began, or after `limit`; everything goes back where it was when it is left, also by a `break` or a throw.
+   *
+   * The price: until then nobody else sees these messages. A `.dlq` and a `.parked` are classic queues, which only mark them as
+   * redelivered. A quorum queue counts every look in `x-delivery-count` and puts what was looked at to another place, and a RabbitMQ 4
+   * lets go of a message after twenty: such a queue is for `from: "queue"` in an emergency.
+   *
+   * @throws {TypeError} a name or a side that there is not
+   * @throws {RangeError} an option out of range
+   * @throws {TopologyError} while looping: there is no such queue
+   * @throws {ConnectionError} while looping: the connection was lost
+   */
+  peek<T = unknown>(queue: string, options: PeekOptions<T> = {}): AsyncIterableIterator<PeekedMessage<T>> {
+    this.#assertOpen();
+    const signal = this.#untilClosing(options.signal);
+    return openPeek(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+  }
+
+  /**
+   * Puts set-aside messages back, as first attempts, in one pass over what lies in the queue now. Every copy is confirmed and routed
+   * before its original is acknowledged, one after the other: whatever dies in between, no message is lost and at most one is in both
+   * queues. A pass that was ended is gone on with by another call.
+   *
+   * Resolves also when the pass failed half-way: look at `reason`.
+   *
+   * @throws {TypeError} a name or a side that there is not
+   * @throws {RangeError} an option out of range; into the queue the messages are read from
+   * @throws {TopologyError} there is no queue to read from
+   * @throws {ConnectionError} there is no connection to begin with
+   */
+  async replay<T = unknown>(queue: string, options: ReplayOptions<T> = {}): Promise<ReplayResult> {
+    this.#assertOpen();
+    const signal = this.#untilClosing(options.signal);
+    return await replayQueue(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
   }
 
   /**
@@ -284,6 +324,12 @@ export class Connection {
       this.#gate.close();
       this.#parts.hub.close();
     }
+  }
+
+  /** Aborts when the caller's signal does, or when the connection begins to close. */
+  #untilClosing(signal: AbortSignal | undefined): AbortSignal {
+    const closing = this.#closingNow.signal;
+    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
   }
 
   #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> {

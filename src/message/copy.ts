@@ -11,7 +11,7 @@
 import { truncateUtf8, utf8Length } from "../internal/bytes.ts";
 import { type CopyKind, headersForCopy } from "./broker_headers.ts";
 import type { Envelope } from "./envelope.ts";
-import { HEADER_ATTEMPT, HEADER_ERROR, isReserved } from "./header_names.ts";
+import { HEADER_ATTEMPT, HEADER_ERROR, isReplayStamp, isReserved } from "./header_names.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ReceivedMessage } from "./received.ts";
 import { renderHeaders } from "./render_envelope.ts";
@@ -62,6 +62,23 @@ export function setAsideCopy(
   const whole = wholeCopy(received, { ...envelope, error: undefined }, aside);
   const lean = (): Outbound => leanCopy(whole, received);
   return withReason(whole, reason, aside) ?? withReason(lean(), reason, aside) ?? bareCopy(whole, received);
+}
+
+/**
+ * The copy that is put back. Its stamps are those of the envelope, whatever the message came with; where they do not fit, it goes
+ * back without any rather than never.
+ */
+export function replayCopy(
+  received: ReceivedMessage,
+  envelope: Envelope,
+  target: Omit<CopyTarget, "kind">,
+): Outbound {
+  const headers = filtered(received.headers, (name) => !isReplayStamp(name));
+  const back: CopyTarget = { ...target, kind: "onward" };
+  const stamped = copyOf({ ...received, headers }, envelope, back);
+  if (fits(stamped, back)) return stamped;
+  const unstamped = { ...envelope, replayedFrom: undefined, replayedAt: undefined, replayCount: undefined };
+  return copyOf({ ...received, headers }, unstamped, back);
 }
 
 function wholeCopy(received: ReceivedMessage, envelope: Envelope, { kind, queue }: CopyTarget): Outbound {

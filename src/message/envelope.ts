@@ -138,6 +138,31 @@ export function nextAttempt(envelope: Envelope): Envelope {
   return { ...envelope, attempt: envelope.attempt + 1 };
 }
 
+/** What a replay says of itself. */
+export interface ReplayStamp {
+  /** The queue the message was read from. */
+  readonly from: string;
+  /** When, epoch milliseconds. */
+  readonly atMs: number;
+  /** The attempt and the error stay as they are, for a message that is only to be moved. */
+  readonly keepAttempts: boolean;
+}
+
+/**
+ * The envelope of a message that is put back: a first attempt without an error, and where it came from (contract core 6). Id, first
+ * sight and route stay, so that a limit on the age counts on and a run goes on where it stood.
+ */
+export function replayed(envelope: Envelope, { from, atMs, keepAttempts }: ReplayStamp): Envelope {
+  return {
+    ...envelope,
+    attempt: keepAttempts ? envelope.attempt : 1,
+    error: keepAttempts ? envelope.error : undefined,
+    replayedFrom: from,
+    replayedAt: new Date(atMs),
+    replayCount: (envelope.replayCount ?? 0) + 1,
+  };
+}
+
 /** The type of a message whose routing key is empty (contract core 1.6). */
 export const TYPE_OF_EMPTY_KEY = "message";
 

@@ -52,3 +52,8 @@ export const LEGACY_REPLAY_COUNT = "x-acemq-replay-count";
 export function isReserved(name: string): boolean {
   return name.startsWith(RESERVED_PREFIX);
 }
+
+/** Whether a name is one of the three that a replay writes anew. */
+export function isReplayStamp(name: string): boolean {
+  return name === HEADER_REPLAYED_FROM || name === HEADER_REPLAYED_AT || name === HEADER_REPLAY_COUNT;
+}

@@ -53,7 +53,10 @@ const CODES: Readonly<Record<FailedReceipt["outcome"], PublishErrorCode>> = {
 };
 
 /** The error a caller gets for a receipt. */
-export function publishError(outbound: Outbound, { outcome, reason }: FailedReceipt): PublishError {
+export function publishError(
+  outbound: Outbound,
+  { outcome, reason }: Pick<FailedReceipt, "outcome" | "reason">,
+): PublishError {
   const { exchange, routingKey } = outbound;
   return new PublishError({ code: CODES[outcome], exchange, routingKey, messageId: outboundId(outbound), reason });
 }

@@ -1,14 +1,14 @@
 /** A received message as it goes out again: contract core 1.2, 4.7 and the worked examples 12.2 to 12.4. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { copyOf, setAsideCopy } from "../../../src/message/copy.ts";
-import { type Envelope, nextAttempt } from "../../../src/message/envelope.ts";
+import { copyOf, replayCopy, setAsideCopy } from "../../../src/message/copy.ts";
+import { type Envelope, nextAttempt, replayed } from "../../../src/message/envelope.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import { parseEnvelope } from "../../../src/message/parse_envelope.ts";
 import type { ReceivedMessage } from "../../../src/message/received.ts";
 import { contentHeaderSize } from "../../../src/message/wire_size.ts";
 import type { WireTable } from "../../../src/message/wire_value.ts";
-import { stoppedSources } from "../../support/sources.ts";
+import { NOW_MS, stoppedSources } from "../../support/sources.ts";
 
 const HEADERS: WireTable = {
   "x-acemq-id": "6c1f8a52-3b0e-4d5e-9a77-2f4c0e61b9d3",
@@ -218,5 +218,56 @@ describe("what a broken sender or a broken handler leaves in a message", () => {
     const message = received(HEADERS, { properties: { contentType: grown, replyTo: grown } });
     const { contentType, replyTo } = copyOf(message, envelopeOf(message), { kind: "onward", queue: "q" });
     assert.deepEqual([contentType, replyTo], [undefined, undefined]);
+  });
+});
+
+describe("a copy that is put back", () => {
+  const STAMP = { from: "orders.new.dlq", atMs: NOW_MS + 86_512_000, keepAttempts: false };
+  const DEAD: WireTable = { ...HEADERS, ...DEATHS, "x-acemq-attempt": 4, "x-acemq-error": "exhausted 4 attempts: no" };
+
+  function putBack(headers: WireTable, maxHeaderBytes?: number): Outbound {
+    const message = received(headers);
+    return replayCopy(message, replayed(envelopeOf(message), STAMP), { queue: "orders.new", maxHeaderBytes });
+  }
+
+  it("is the contract's worked example: a first attempt without an error, stamped, nothing else changed", () => {
+    assert.deepEqual(putBack(DEAD).headers, {
+      ...HEADERS,
+      "x-acemq-attempt": 1,
+      "acemq-replayed-from": "orders.new.dlq",
+      "acemq-replayed-at": "2026-09-22T14:15:12.000Z",
+      "acemq-replay-count": 1,
+    });
+    const { exchange, routingKey, messageId, persistent, mandatory, priority, expirationMs } = putBack(DEAD);
+    assert.deepEqual([exchange, routingKey, messageId, persistent, mandatory], [
+      "",
+      "orders.new",
+      HEADERS["x-acemq-id"],
+      true,
+      true,
+    ]);
+    assert.deepEqual([priority, expirationMs], [undefined, undefined]);
+  });
+
+  it("has the stamps of this replay in place of earlier ones, whatever they were written as [ENV-05]", () => {
+    const earlier: readonly WireTable[] = [
+      { "acemq-replayed-from": "x", "acemq-replayed-at": 1_770_091_506_789, "acemq-replay-count": "2" },
+      { "x-acemq-replayed-from": "x", "x-acemq-replayed-at": "2026-02-03T04:05:06Z", "x-acemq-replay-count": 2n },
+    ];
+    for (const stamps of earlier) {
+      const { headers } = putBack({ ...DEAD, ...stamps });
+      const names = Object.keys(headers).filter((name) => name.includes("replay")).toSorted();
+      assert.deepEqual(names, ["acemq-replay-count", "acemq-replayed-at", "acemq-replayed-from"]);
+      assert.deepEqual(names.map((name) => headers[name]), [3, "2026-09-22T14:15:12.000Z", "orders.new.dlq"]);
+    }
+  });
+
+  it("gives up its stamps rather than never to leave", () => {
+    const full = contentHeaderSize(putBack(DEAD));
+    assert.equal(putBack(DEAD, full).headers["acemq-replay-count"], 1);
+    const { "x-acemq-error": _, ...rest } = DEAD;
+    const unstamped = putBack(rest, full - 1);
+    assert.deepEqual(unstamped.headers, { ...HEADERS, "x-acemq-attempt": 1 });
+    assert.ok(contentHeaderSize(unstamped) < full);
   });
 });

@@ -1,7 +1,7 @@
 /** Making envelopes: contract core 1.1, 1.6 and 1.7. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { causedBy, type Envelope, newEnvelope, nextAttempt } from "../../../src/message/envelope.ts";
+import { causedBy, type Envelope, newEnvelope, nextAttempt, replayed } from "../../../src/message/envelope.ts";
 import { FRESH_ID, NOW_MS, stoppedSources } from "../../support/sources.ts";
 
 const FULL: Envelope = {
@@ -89,5 +89,26 @@ describe("what a message hands on", () => {
   it("is everything but the attempt to its next attempt", () => {
     assert.deepEqual(nextAttempt(FULL), { ...FULL, attempt: 4 });
     assert.equal(FULL.attempt, 3);
+  });
+});
+
+describe("the envelope of a replayed message", () => {
+  const stamp = { from: "orders.new.dlq", atMs: NOW_MS + 1, keepAttempts: false };
+
+  it("is that of a first attempt without an error, stamped; id, first sight and route are as they were", () => {
+    const { replayCount: _, ...never } = FULL;
+    const changes = {
+      attempt: 1,
+      error: undefined,
+      replayedFrom: "orders.new.dlq",
+      replayedAt: new Date(NOW_MS + 1),
+    };
+    assert.deepEqual(replayed(never, stamp), { ...FULL, ...changes, replayCount: 1 });
+    assert.deepEqual(replayed(FULL, stamp), { ...FULL, ...changes, replayCount: 3 });
+  });
+
+  it("keeps its attempt and its error when that is asked for", () => {
+    const { attempt, error, replayCount } = replayed(FULL, { ...stamp, keepAttempts: true });
+    assert.deepEqual([attempt, error, replayCount], [3, "rejected", 3]);
   });
 });

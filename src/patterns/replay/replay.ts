@@ -1,0 +1,173 @@
+/**
+ * Putting set-aside messages back: one pass over what lies in a queue (contract core 6).
+ *
+ * One message at a time is read and held, its copy published, confirmed and routed, and only then the original acknowledged. A
+ * process that dies in between leaves that one message in both queues and no message in none.
+ *
+ * @module
+ */
+
+import type { ConsumerContext } from "../../consume/context.ts";
+import type { OpenLoop } from "../../consume/drain.ts";
+import { ConnectionError, TopologyError } from "../../errors.ts";
+import { settledOrAborted } from "../../internal/abort.ts";
+import { replayCopy } from "../../message/copy.ts";
+import { replayed } from "../../message/envelope.ts";
+import type { Outbound } from "../../message/outbound.ts";
+import type { BrokerDelivery } from "../../ports/broker.ts";
+import { publishOnBehalf } from "../../publish/on_behalf.ts";
+import { publishError } from "../../publish/outcome.ts";
+import { countWaiting, Held } from "./held.ts";
+import { Pace } from "./pace.ts";
+import { lookAt, type PeekedMessage } from "./peeked_message.ts";
+import { type Places, placesOf, type ReplayTarget, targetOf } from "./places.ts";
+import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./replay_options.ts";
+
+/** What a replay works with; the connection provides it. */
+export type ReplayContext<T> = Pick<ConsumerContext<T>, "broker" | "environment" | "gate" | "codec" | "loops">;
+
+/** Makes one pass. A close of the connection waits for the message in hand. */
+export async function replayQueue<T>(
+  queue: string,
+  context: ReplayContext<T>,
+  options: ReplayOptions<T>,
+): Promise<ReplayResult> {
+  assertReplayOptions(options as ReplayOptions);
+  const places = placesOf(queue, options.from);
+  const target = targetOf(places, options.into);
+  const pass = new Pass({ ...places, target }, context, options);
+  const running = pass.run();
+  const open: OpenLoop = { drain: (budget) => drain(running, budget) };
+  context.loops?.add(open);
+  try {
+    return await running;
+  } finally {
+    context.loops?.delete(open);
+  }
+}
+
+/** The connection closes, and its signal has told the pass: what is in hand is waited for. */
+async function drain(running: Promise<unknown>, budget: AbortSignal): ReturnType<OpenLoop["drain"]> {
+  let isOver = false;
+  const over = running.then(() => {}, () => {}).then(() => isOver = true);
+  await settledOrAborted(over, budget);
+  return { drained: isOver, stranded: isOver ? 0 : 1 };
+}
+
+/** One pass over one queue. */
+class Pass<T> {
+  readonly #places: Places & { readonly target: ReplayTarget };
+  readonly #context: ReplayContext<T>;
+  readonly #options: ReplayOptions<T>;
+  readonly #pace: Pace;
+  readonly #held: Held;
+  #moved = 0;
+  #skipped = 0;
+
+  constructor(
+    places: Places & { readonly target: ReplayTarget },
+    context: ReplayContext<T>,
+    options: ReplayOptions<T>,
+  ) {
+    this.#places = places;
+    this.#context = context;
+    this.#options = options;
+    this.#pace = new Pace(context.environment.clock, options);
+    this.#held = new Held(context.broker, places.source);
+  }
+
+  /** Rejects only when nothing was read yet. */
+  async run(): Promise<ReplayResult> {
+    // What fails again comes back behind these: the pass ends before it.
+    const waiting = await countWaiting(this.#context.broker, this.#places.source);
+    try {
+      if (this.#options.dryRun === true) await this.#assertTarget();
+      const reason = await this.#readThrough(waiting);
+      return { moved: this.#moved, skipped: this.#skipped, reason };
+    } catch (error) {
+      return { moved: this.#moved, skipped: this.#skipped, reason: "failed", error };
+    } finally {
+      this.#held.giveBack();
+    }
+  }
+
+  async #readThrough(waiting: number): Promise<Exclude<ReplayResult["reason"], "failed">> {
+    const { limit = Infinity } = this.#options;
+    for (let left = waiting;; left--) {
+      if (this.#moved >= limit) return "limit";
+      if (left === 0) return "drained";
+      // Before anything is in hand: a message that waits for its turn can be seen by others.
+      const over = await this.#pace.turn();
+      if (over !== undefined) return over;
+      const delivery = await this.#held.pull();
+      if (delivery === null) return "drained";
+      await this.#decide(delivery);
+    }
+  }
+
+  async #decide(delivery: BrokerDelivery): Promise<void> {
+    const { filter, dryRun = false } = this.#options;
+    const message = lookAt(delivery.message, this.#places.source, this.#context);
+    let isSettled = false;
+    let outcome: "moved" | "skipped" = "skipped";
+    try {
+      if (filter === undefined || await filter(message)) {
+        outcome = "moved";
+        if (!dryRun) isSettled = await this.#move(delivery, message);
+        this.#moved++;
+      } else this.#skipped++;
+    } finally {
+      if (!isSettled) this.#held.keep(delivery);
+    }
+    this.#options.onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message });
+  }
+
+  /** Publishes the copy, and acknowledges the original when a queue has it. */
+  async #move(delivery: BrokerDelivery, message: PeekedMessage<T>): Promise<true> {
+    const { source } = this.#places;
+    const named = `message "${message.envelope.id}" of queue "${source}"`;
+    if (!delivery.isLive) throw lost(`Cannot replay ${named}: the connection was lost, and it is back in its queue`);
+    this.#pace.moving();
+    const copy = this.#copyOf(delivery, message);
+    const answer = await publishOnBehalf(this.#context.gate, copy);
+    if (answer.status !== "routed") {
+      const outcome = answer.status === "not_routed" ? answer.because : answer.status;
+      throw publishError(copy, { outcome, reason: answer.reason });
+    }
+    if (delivery.settle("ack") === "sent") return true;
+    throw lost(
+      `Cannot take ${named} away: the connection was lost after its copy was confirmed, so it is in both queues`,
+    );
+  }
+
+  #copyOf({ message: received }: BrokerDelivery, { envelope }: PeekedMessage<T>): Outbound {
+    const { broker, environment } = this.#context;
+    const { keepAttempts = false } = this.#options;
+    const { source, target } = this.#places;
+    const stamped = replayed(envelope, { from: source, atMs: environment.clock.now(), keepAttempts });
+    const { maxHeaderBytes } = broker.limits;
+    return {
+      ...replayCopy(received, stamped, { queue: target.routingKey, maxHeaderBytes }),
+      exchange: target.exchange,
+    };
+  }
+
+  /** A real run is told by the broker, message by message. */
+  async #assertTarget(): Promise<void> {
+    const { exchange, routingKey } = this.#places.target;
+    const { broker } = this.#context;
+    const isThere = exchange === ""
+      ? (await broker.checkQueue(routingKey)).status === "present"
+      : await broker.checkExchange(exchange) === "present";
+    if (isThere) return;
+    const what = exchange === "" ? `queue "${routingKey}"` : `exchange "${exchange}"`;
+    throw new TopologyError(
+      "ACEMQ_TOPOLOGY_MISSING",
+      `Cannot replay queue "${this.#places.source}": ${what} does not exist`,
+    );
+  }
+}
+
+function lost(message: string): ConnectionError {
+  return new ConnectionError("ACEMQ_CONNECTION_LOST", message);
+}

@@ -1,0 +1,107 @@
+/**
+ * What a caller may say about a replay, and what a replay says of itself.
+ *
+ * @module
+ */
+
+import type { CodecName } from "../../codec/codecs.ts";
+import { assertFiniteNumber, assertWholeNumber } from "../../internal/assert_option.ts";
+import type { Codec } from "../../ports/codec.ts";
+import type { PeekedMessage } from "./peeked_message.ts";
+import type { ReplayTarget, SetAsideQueue } from "./places.ts";
+
+/** Options of `mq.replay`. */
+export interface ReplayOptions<T = unknown> {
+  /**
+   * Which messages: those that were given up, or those that were parked.
+   *
+   * @default {"dlq", or the named queue where its name ends with `.dlq`, `.parked` or .NET's `.dead`}
+   */
+  readonly from?: SetAsideQueue;
+  /**
+   * Where they go: a queue by its name, or an exchange. An exchange with several queues bound puts one copy into each of them, those
+   * that had handled the message included.
+   *
+   * @default {the queue they were set aside from}
+   */
+  readonly into?: string | ReplayTarget;
+  /** How many are moved at most. @default {all} */
+  readonly limit?: number;
+  /** A pass begins no further message after that long, milliseconds. @default {no bound} */
+  readonly deadlineMs?: number;
+  /** How many are moved a second at most, evenly; may be below 1. @default {no bound} */
+  readonly ratePerSecond?: number;
+  /**
+   * Which are moved. A message that is declined is held to the end of the pass and then given back, so that the pass does not meet
+   * it again: nobody sees it meanwhile. What it throws ends the pass as `failed`.
+   *
+   * @default {every message}
+   */
+  readonly filter?: (message: PeekedMessage<T>) => boolean | Promise<boolean>;
+  /** Moves nothing: the result and `onProgress` say what would be. @default {false} */
+  readonly dryRun?: boolean;
+  /** Leaves the attempt and the error as they are, for messages that are only to lie elsewhere. @default {false} */
+  readonly keepAttempts?: boolean;
+  /** Called after every message, moved or passed over. What it throws ends the pass as `failed`; it is not waited for. */
+  readonly onProgress?: (progress: ReplayProgress<T>) => void;
+  /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
+  readonly codec?: CodecName | Codec<T>;
+  /** Ends the pass after the message in hand, as `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/** Where a pass stands. */
+export interface ReplayProgress<T = unknown> {
+  /** Messages moved so far; in a dry run, those that would be. */
+  readonly moved: number;
+  /** Messages the filter declined so far. */
+  readonly skipped: number;
+  /** What was just decided. */
+  readonly outcome: "moved" | "skipped";
+  /** About which message. */
+  readonly message: PeekedMessage<T>;
+}
+
+/**
+ * How a pass ended. Never ask `reason` alone: `moved` messages are where they should be, whatever ended it.
+ *
+ * `drained`: every message that lay there when the pass began was decided. `limit`, `deadline`, `cancelled`: by the options.
+ * `failed`: `error` says why; the message it happened to is still in its queue.
+ */
+export type ReplayResult =
+  | {
+    /** Messages moved; in a dry run, those that would be. */
+    readonly moved: number;
+    /** Messages the filter declined; they are still where they were. */
+    readonly skipped: number;
+    /** Why the pass ended. */
+    readonly reason: "drained" | "limit" | "deadline" | "cancelled";
+  }
+  | {
+    /** Messages moved before it failed; in a dry run, those that would have been. */
+    readonly moved: number;
+    /** Messages the filter declined; they are still where they were. */
+    readonly skipped: number;
+    /** Why the pass ended. */
+    readonly reason: "failed";
+    /** What went wrong: mostly a `PublishError` or a `ConnectionError`, or what the filter threw. */
+    readonly error: unknown;
+  };
+
+/** Throws before anything is touched. */
+export function assertReplayOptions({ limit, deadlineMs, ratePerSecond, filter, onProgress }: ReplayOptions): void {
+  if (limit !== undefined) assertWholeNumber("limit", limit, 1);
+  if (deadlineMs !== undefined) assertFiniteNumber("deadlineMs", deadlineMs, 0);
+  if (ratePerSecond !== undefined) assertRate(ratePerSecond);
+  for (const [name, value] of [["filter", filter], ["onProgress", onProgress]] as const) {
+    if (value === undefined || typeof value === "function") continue;
+    throw new TypeError(`Cannot replay: option '${name}' must be a function, found ${typeof value}`);
+  }
+}
+
+function assertRate(ratePerSecond: number): void {
+  if (typeof ratePerSecond === "number" && Number.isFinite(ratePerSecond) && ratePerSecond > 0) return;
+  throw new RangeError(
+    `Cannot use option 'ratePerSecond': it must be a finite number above 0, found ${String(ratePerSecond)}`,
+  );
+}
