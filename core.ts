@@ -137,6 +137,7 @@ export type {
   DeliveryHandle,
   PublishOptions,
   PublishReceipt,
+  PulledDelivery,
   QueueState,
   SettleAs,
   SubscribeOptions,

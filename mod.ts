@@ -135,6 +135,7 @@ export type {
   DeliveryHandle,
   PublishOptions,
   PublishReceipt,
+  PulledDelivery,
   QueueState,
   SettleAs,
   SubscribeOptions,

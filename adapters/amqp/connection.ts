@@ -115,7 +115,7 @@ class AmqpConnection implements port.BrokerConnection {
     return await compareQueue(this.#keeper.require(), spec);
   }
 
-  async pull(queue: string): Promise<port.BrokerDelivery | null> {
+  async pull(queue: string): Promise<port.PulledDelivery | null> {
     assertName("the name of a queue", queue);
     const link = this.#keeper.require();
     try {

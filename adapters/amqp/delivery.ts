@@ -5,7 +5,7 @@
  */
 
 import type { ReceivedMessage } from "../../src/message/received.ts";
-import type { BrokerDelivery, DeliveryHandle, SettleAs } from "../../src/ports/broker.ts";
+import type { BrokerDelivery, DeliveryHandle, PulledDelivery, SettleAs } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { writeAck, writeNack } from "./wire/method_frames.ts";
 
@@ -55,5 +55,19 @@ export class AmqpDelivery implements BrokerDelivery {
     else writeNack(out.writer, id, { deliveryTag: this.#tag, requeue: as === "requeue" });
     out.commit();
     return "sent";
+  }
+}
+
+/** A message that was asked for. */
+export class PulledAmqpDelivery extends AmqpDelivery implements PulledDelivery {
+  readonly waiting: number;
+
+  constructor(
+    message: ReceivedMessage,
+    tag: number,
+    { channel, waiting }: { readonly channel: LinkChannel; readonly waiting: number },
+  ) {
+    super(message, tag, channel);
+    this.waiting = waiting;
   }
 }

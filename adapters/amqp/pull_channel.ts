@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { BrokerDelivery } from "../../src/ports/broker.ts";
-import { AmqpDelivery } from "./delivery.ts";
+import type { PulledDelivery } from "../../src/ports/broker.ts";
+import { PulledAmqpDelivery } from "./delivery.ts";
 import type { Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { getMessage } from "./wire/calls.ts";
@@ -22,12 +22,13 @@ export class PullChannel {
   }
 
   /** Rejects like {@linkcode Link.call}; the queue's absence closes the channel, and the next pull has another. */
-  async pull(queue: string): Promise<BrokerDelivery | null> {
+  async pull(queue: string): Promise<PulledDelivery | null> {
     const channel = await this.#usableChannel();
     // The client answers an empty queue with null; a message our own decoder has put together.
     const content = await this.#link.call(channel, getMessage(queue)) as Content | null;
     if (content === null || content.method.kind !== "got") return null;
-    return new AmqpDelivery(content.message, content.method.deliveryTag, channel);
+    const { message, method: { deliveryTag, messageCount } } = content;
+    return new PulledAmqpDelivery(message, deliveryTag, { channel, waiting: messageCount });
   }
 
   /** Whoever comes while a channel is being opened waits for that one. */

@@ -115,11 +115,12 @@ export class MemoryConnection implements port.BrokerConnection {
     return this.#questions.compare(`compare queue "${spec.name}"`, () => this.#broker.queueDifference(spec, this));
   }
 
-  pull(name: string): Promise<port.BrokerDelivery | null> {
+  pull(name: string): Promise<port.PulledDelivery | null> {
     return this.#askAbout(name, "pull from", () => {
       const queue = this.#broker.queue(name, this);
       const entry = queue.pull();
-      return entry === undefined ? null : this.#handOf(queue).take(entry);
+      if (entry === undefined) return null;
+      return Object.assign(this.#handOf(queue).take(entry), { waiting: queue.messages });
     });
   }
 

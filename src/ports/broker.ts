@@ -105,6 +105,15 @@ export interface BrokerDelivery extends DeliveryHandle {
   detach(): DeliveryHandle;
 }
 
+/** One message that was asked for. */
+export interface PulledDelivery extends BrokerDelivery {
+  /**
+   * How many more waited when it was taken. On a classic queue whatever the same connection gave back before is among them; a quorum
+   * queue may count that a little later.
+   */
+  readonly waiting: number;
+}
+
 /** How a subscription is opened. */
 export interface SubscribeOptions {
   /** Unsettled deliveries at most; 0 asks for no bound at all. */
@@ -193,7 +202,7 @@ export interface BrokerConnection {
   /** As {@linkcode BrokerConnection.compareExchange}, for a queue; one that another connection has for itself is `refused`. */
   compareQueue(spec: QueueSpec): Promise<CompareResult>;
   /** Takes one message off a queue, to be settled like a delivery; null when it is empty. */
-  pull(queue: string): Promise<BrokerDelivery | null>;
+  pull(queue: string): Promise<PulledDelivery | null>;
   /** Removes a queue, messages included; a queue that is not there is no error. */
   deleteQueue(name: string): Promise<void>;
   /** Removes an exchange; one that is not there is no error. */

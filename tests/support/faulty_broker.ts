@@ -18,6 +18,7 @@ import type {
   DeliveryHandle,
   PublishOptions,
   PublishReceipt,
+  PulledDelivery,
   QueueState,
   SettleAs,
   SubscribeOptions,
@@ -189,7 +190,7 @@ class FaultyConnection implements BrokerConnection {
     return this.#compare(spec, () => this.#inner.compareQueue(spec));
   }
 
-  async pull(queue: string): Promise<BrokerDelivery | null> {
+  async pull(queue: string): Promise<PulledDelivery | null> {
     if (this.#isLost) {
       throw new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot pull from queue "${queue}": it is lost`);
     }
@@ -197,7 +198,7 @@ class FaultyConnection implements BrokerConnection {
     if (delivery === null) return null;
     const hooked = new HookedDelivery(delivery, this.#faults);
     this.#pulled.add(hooked);
-    return hooked;
+    return Object.assign(hooked, { waiting: delivery.waiting });
   }
 
   deleteQueue(name: string): Promise<void> {

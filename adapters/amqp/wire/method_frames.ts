@@ -27,6 +27,8 @@ export type ContentMethod =
     readonly redelivered: boolean;
     readonly exchange: string;
     readonly routingKey: string;
+    /** Messages left in the queue. */
+    readonly messageCount: number;
   }
   | {
     readonly kind: "returned";
@@ -95,7 +97,6 @@ export function readDelivery(reader: ByteReader): ContentMethod {
   };
 }
 
-/** The count of messages left that ends the method is not used. */
 export function readGetOk(reader: ByteReader): ContentMethod {
   return {
     kind: "got",
@@ -103,6 +104,7 @@ export function readGetOk(reader: ByteReader): ContentMethod {
     redelivered: reader.uint8() !== 0,
     exchange: reader.shortText(),
     routingKey: reader.shortText(),
+    messageCount: reader.uint32(),
   };
 }
 

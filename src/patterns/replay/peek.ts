@@ -8,7 +8,7 @@ import type { CodecName } from "../../codec/codecs.ts";
 import type { ConsumerContext } from "../../consume/context.ts";
 import { assertWholeNumber } from "../../internal/assert_option.ts";
 import type { Codec } from "../../ports/codec.ts";
-import { countWaiting, Held } from "./held.ts";
+import { assertQueue, Reading } from "./reading.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type SetAsideQueue } from "./places.ts";
 
@@ -50,17 +50,16 @@ async function* peek<T>(
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
   signal?.throwIfAborted();
-  const held = new Held(context.broker, source);
+  await assertQueue(context.broker, source);
+  const reading = new Reading(context.broker, source);
   try {
-    // Asked first: a pull from a queue that is not there would cost the channel that everything pulled came on.
-    const waiting = await countWaiting(context.broker, source);
-    for (let left = Math.min(limit, waiting); left > 0 && signal?.aborted !== true; left--) {
-      const delivery = await held.pull();
+    for (let left = limit; left > 0 && signal?.aborted !== true; left--) {
+      const delivery = await reading.next();
       if (delivery === null) return;
-      held.keep(delivery);
+      reading.keep(delivery);
       yield lookAt(delivery.message, source, context);
     }
   } finally {
-    held.giveBack();
+    reading.giveBack();
   }
 }

@@ -17,10 +17,10 @@ import type { Outbound } from "../../message/outbound.ts";
 import type { BrokerDelivery } from "../../ports/broker.ts";
 import { publishOnBehalf } from "../../publish/on_behalf.ts";
 import { publishError } from "../../publish/outcome.ts";
-import { countWaiting, Held } from "./held.ts";
 import { Pace } from "./pace.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type ReplayTarget, targetOf } from "./places.ts";
+import { assertQueue, Reading } from "./reading.ts";
 import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./replay_options.ts";
 
 /** What a replay works with; the connection provides it. */
@@ -60,7 +60,7 @@ class Pass<T> {
   readonly #context: ReplayContext<T>;
   readonly #options: ReplayOptions<T>;
   readonly #pace: Pace;
-  readonly #held: Held;
+  readonly #reading: Reading;
   #moved = 0;
   #skipped = 0;
 
@@ -73,33 +73,32 @@ class Pass<T> {
     this.#context = context;
     this.#options = options;
     this.#pace = new Pace(context.environment.clock, options);
-    this.#held = new Held(context.broker, places.source);
+    this.#reading = new Reading(context.broker, places.source);
   }
 
   /** Rejects only when nothing was read yet. */
   async run(): Promise<ReplayResult> {
-    // What fails again comes back behind these: the pass ends before it.
-    const waiting = await countWaiting(this.#context.broker, this.#places.source);
+    await assertQueue(this.#context.broker, this.#places.source);
     try {
       if (this.#options.dryRun === true) await this.#assertTarget();
-      const reason = await this.#readThrough(waiting);
+      const reason = await this.#readThrough();
       return { moved: this.#moved, skipped: this.#skipped, reason };
     } catch (error) {
       return { moved: this.#moved, skipped: this.#skipped, reason: "failed", error };
     } finally {
-      this.#held.giveBack();
+      this.#reading.giveBack();
     }
   }
 
-  async #readThrough(waiting: number): Promise<Exclude<ReplayResult["reason"], "failed">> {
+  async #readThrough(): Promise<Exclude<ReplayResult["reason"], "failed">> {
     const { limit = Infinity } = this.#options;
-    for (let left = waiting;; left--) {
+    for (;;) {
       if (this.#moved >= limit) return "limit";
-      if (left === 0) return "drained";
+      if (this.#reading.isOver) return "drained";
       // Before anything is in hand: a message that waits for its turn can be seen by others.
       const over = await this.#pace.turn();
       if (over !== undefined) return over;
-      const delivery = await this.#held.pull();
+      const delivery = await this.#reading.next();
       if (delivery === null) return "drained";
       await this.#decide(delivery);
     }
@@ -117,7 +116,7 @@ class Pass<T> {
         this.#moved++;
       } else this.#skipped++;
     } finally {
-      if (!isSettled) this.#held.keep(delivery);
+      if (!isSettled) this.#reading.keep(delivery);
     }
     this.#options.onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message });
   }

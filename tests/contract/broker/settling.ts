@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import type { PulledDelivery } from "../../../src/ports/broker.ts";
 import { type Scenario, textOf, type World } from "./world.ts";
 
 /** The cases about settling. */
@@ -59,6 +60,24 @@ export function settling(it: Scenario): void {
     await world.depth(queue, 2);
     (await world.hold(queue)).detach().settle("ack");
     assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+  });
+
+  it("says how many messages wait behind a pulled one, on a classic queue those just given back as well", async (world) => {
+    const queue = await world.queue("q");
+    await world.fill(queue, ...Array.from({ length: 50 }, (_, index) => String(index)));
+    for (let round = 0; round < 3; round++) {
+      const held: PulledDelivery[] = [];
+      for (let left = 49; left >= 0; left--) {
+        const delivery = await world.mq.pull(queue);
+        assert.ok(delivery !== null);
+        assert.equal(delivery.waiting, left);
+        held.push(delivery);
+      }
+      for (const delivery of held) delivery.settle("requeue");
+    }
+    const quorum = await world.queue("quorum", { "x-queue-type": "quorum" });
+    await world.fill(quorum, "1", "2");
+    assert.equal((await world.mq.pull(quorum))?.waiting, 1);
   });
 
   it("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {

@@ -192,8 +192,8 @@ describe("a method from the broker", () => {
       kind: "delivery",
       ...delivery,
     });
-    const got = { deliveryTag: 9, redelivered: false, ...where };
-    assert.deepEqual(method.readGetOk(readerOf(argumentsOf("BasicGetOk", { ...got, messageCount: 4 }))), {
+    const got = { deliveryTag: 9, redelivered: false, ...where, messageCount: 4 };
+    assert.deepEqual(method.readGetOk(readerOf(argumentsOf("BasicGetOk", got))), {
       kind: "got",
       ...got,
     });
