@@ -32,6 +32,8 @@ const EXCHANGE_DIFFERENCES: readonly Partial<ExchangeSpec>[] = [
 
 /** The cases about comparing. */
 export function comparing(it: Scenario): void {
+  const quorum = it.needing("quorum_queues");
+
   it("finds absent what is not there, in the broker's words, and creates none of it [TOP-03]", async (world) => {
     const [queue, exchange] = [world.name("no queue"), world.name("no exchange")];
     for (let again = 0; again < 2; again++) {
@@ -63,7 +65,8 @@ export function comparing(it: Scenario): void {
   });
 
   for (const spec of DIFFERENCES) {
-    it(`tells that a queue differs from ${written(spec)} as its declaration would`, async (world) => {
+    const onType = spec.arguments?.["x-queue-type"] === "quorum" ? quorum : it;
+    onType(`tells that a queue differs from ${written(spec)} as its declaration would`, async (world) => {
       const queue = await world.queue("q", ARGUMENTS);
       const declared = await world.declareQueue(queue, spec);
       assert.equal(declared.status, "differs");
@@ -82,7 +85,7 @@ export function comparing(it: Scenario): void {
     });
   }
 
-  it("compares a quorum queue as well", async (world) => {
+  quorum("compares a quorum queue as well", async (world) => {
     const args = { "x-queue-type": "quorum", "x-delivery-limit": 5 };
     const queue = await world.queue("q", args);
     assert.deepEqual(await world.mq.compareQueue(queueSpec(queue, { arguments: args })), { status: "same" });
