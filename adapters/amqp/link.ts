@@ -6,6 +6,7 @@
 
 import type { Clock } from "../../src/clock.ts";
 import { ConnectionError, describeError } from "../../src/errors.ts";
+import { settledOrAborted } from "../../src/internal/abort.ts";
 import type { BrokerLimits } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose } from "./link_failure.ts";
@@ -33,6 +34,9 @@ export function describeCallError(error: unknown): string {
 
 /** How long the broker has to answer a close. */
 const CLOSE_TIMEOUT_MS = 5_000;
+
+/** How long the socket has to take what is still to be written to a broker that reads nothing. */
+const LAST_WRITE_MS = 100;
 
 /** One open connection. */
 export class Link {
@@ -79,12 +83,22 @@ export class Link {
     }
   }
 
+  /**
+   * Waits for an answer that only says when something is over. While the broker has blocked the link there is none to wait for: what
+   * was written is read in its order when the block ends, or is void with the link.
+   */
+  unlessBlocked(answer: Promise<unknown>): Promise<void> {
+    return settledOrAborted(answer, this.#client.blockBegan);
+  }
+
   /** Says goodbye, waits a little for the answer, and ends the link. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const farewell = this.#client.closed ? Promise.resolve() : this.#client.close();
-    const end = Promise.race([farewell.catch(() => {}), this.#client.over]);
-    await inTime(end, { clock: this.#clock, ms: CLOSE_TIMEOUT_MS });
+    const written = new Promise<void>((resolve) => this.#client.out.whenWritten(resolve));
+    const { over, blockBegan } = this.#client;
+    await inTime(Promise.race([this.unlessBlocked(farewell), over]), { clock: this.#clock, ms: CLOSE_TIMEOUT_MS });
+    if (blockBegan.aborted) await inTime(Promise.race([written, over]), { clock: this.#clock, ms: LAST_WRITE_MS });
     this.#client.abort({ kind: "hung_up" });
   }
 

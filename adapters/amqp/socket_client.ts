@@ -50,6 +50,7 @@ export class SocketClient extends AMQPClient {
   #failure: LinkFailure | undefined;
   #isOver = false;
   #onEnd: (failure: LinkFailure) => void = () => {};
+  #block = new AbortController();
 
   constructor(settings: ClientSettings) {
     const { address, tuning, tls } = settings;
@@ -63,14 +64,25 @@ export class SocketClient extends AMQPClient {
     this.handshake = new Handshake(settings);
     this.over = new Promise((resolve) => this.#resolveOver = resolve);
     this.onerror = () => {};
-    this.onblocked = (reason) => settings.onBlocked(reason);
-    this.onunblocked = () => settings.onBlocked(undefined);
+    this.onblocked = (reason) => {
+      this.#block.abort();
+      settings.onBlocked(reason);
+    };
+    this.onunblocked = () => {
+      this.#block = new AbortController();
+      settings.onBlocked(undefined);
+    };
     this.out = new FrameQueue({ write: (bytes, done) => this.#write(bytes, done) });
   }
 
   /** Whether frames can be sent. */
   get isUsable(): boolean {
     return !this.closed && this.#failure === undefined && this.socket?.destroyed === false;
+  }
+
+  /** Aborts when the broker blocks the connection: from then on it reads nothing and so answers nothing, until it unblocks it. */
+  get blockBegan(): AbortSignal {
+    return this.#block.signal;
   }
 
   /** Dials and opens; rejects with a {@linkcode LinkFailure}. */

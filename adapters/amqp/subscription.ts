@@ -128,20 +128,21 @@ export class AmqpSubscription implements Subscription {
     return this.#inTurn(async ({ link, channel }) => void await link.call(channel, limitPrefetch(this.#prefetch)));
   }
 
-  cancel(): Promise<void> {
+  async cancel(): Promise<void> {
     this.#end();
     // What does not stand has nothing to cancel; its start finds out that it is not wanted any more.
-    if (!this.#isLive) return Promise.resolve();
-    return this.#inTurn(async ({ link, channel, consumerTag }) => {
+    if (!this.#isLive) return;
+    const cancelled = this.#inTurn(async ({ link, channel, consumerTag }) => {
       await link.call(channel, cancelConsumer(consumerTag));
     });
+    await (this.#current?.link.unlessBlocked(cancelled) ?? cancelled);
   }
 
   async close(): Promise<void> {
     this.#end();
     const standing = this.#current;
     this.#current = undefined;
-    await standing?.channel.leave();
+    await standing?.link.unlessBlocked(standing.channel.leave());
   }
 
   async #consume({ link, channel, consumerTag }: Standing): Promise<void> {

@@ -35,6 +35,7 @@ export class Consumer extends Holder {
   readonly #options: ConsumerOptions;
   #prefetch: number;
   #isActive = true;
+  #isLeft = false;
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
     super(queue, options.inlet);
@@ -57,6 +58,15 @@ export class Consumer extends Holder {
   setPrefetch(prefetch: number): void {
     this.#prefetch = prefetch;
     this.#queue.offer(this);
+  }
+
+  override settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
+    return this.#isLeft ? "stale" : super.settle(delivery, as);
+  }
+
+  /** Hears of nothing more, whatever the broker still hands out; what it holds can no longer be settled. */
+  leave(): void {
+    this.#isLeft = true;
   }
 
   /** A push says nothing of returns before the first one. */
@@ -90,7 +100,7 @@ export class Consumer extends Holder {
   }
 
   #tell(delivery: MemoryDelivery): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen || this.#isLeft) return;
     try {
       this.#options.onDelivery(delivery);
     } catch {

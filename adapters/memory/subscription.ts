@@ -45,8 +45,13 @@ export class MemorySubscription implements Subscription {
 
   setPrefetch(prefetch: number): Promise<void> {
     this.#prefetch = prefetch;
-    this.#consumer?.setPrefetch(prefetch);
-    return Promise.resolve();
+    return new Promise((resolve) => {
+      const read = (): void => {
+        this.#consumer?.setPrefetch(prefetch);
+        resolve();
+      };
+      this.#terms.inlet.send(read, resolve);
+    });
   }
 
   caughtUp(): Promise<void> {
@@ -55,15 +60,18 @@ export class MemorySubscription implements Subscription {
 
   cancel(): Promise<void> {
     this.#stop();
+    this.#terms.inlet.send(() => this.#consumer?.cancel());
     return Promise.resolve();
   }
 
   close(): Promise<void> {
-    this.end();
+    this.#stop();
+    this.#consumer?.leave();
+    this.#terms.inlet.send(() => this.end());
     return Promise.resolve();
   }
 
-  /** Closes at once. */
+  /** The broker has read the close, or the connection is gone. */
   end(): void {
     this.#stop();
     this.#consumer?.close();
@@ -73,7 +81,6 @@ export class MemorySubscription implements Subscription {
   #stop(): void {
     this.#isEnded = true;
     this.#stopWaiting?.();
-    this.#consumer?.cancel();
   }
 
   #attach(): void {

@@ -130,7 +130,10 @@ export interface SubscribeOptions {
   readonly onRecovered: () => void;
 }
 
-/** A running subscription. */
+/**
+ * A running subscription. A broker that has blocked the connection answers neither end of one: both resolve then as soon as they are
+ * asked for, and the broker learns of them, in their order among settlements, when the block ends.
+ */
 export interface Subscription {
   /** Whether deliveries can arrive just now. */
   readonly live: boolean;
@@ -209,6 +212,6 @@ export interface BrokerConnection {
   deleteExchange(name: string): Promise<void>;
   /** Removes every waiting message. */
   purgeQueue(name: string): Promise<void>;
-  /** Closes the connection; twice is once. */
+  /** Closes the connection; twice is once. A blocked one is left without waiting for the end of the block. */
   close(): Promise<void>;
 }

@@ -212,6 +212,84 @@ describe("a subscription", () => {
     }));
 });
 
+describe("on a connection that the broker has blocked", () => {
+  /** Answers nothing any more once the test says so, as a broker that does not read. */
+  function deafScript(): { readonly script: Script; readonly block: (client: ScriptedClient) => void } {
+    let isDeaf = false;
+    return {
+      script: { answer: () => isDeaf ? [] : undefined },
+      block: (client) => {
+        isDeaf = true;
+        client.send(methodFrame("ConnectionBlocked", 0, { reason: "low on memory" }));
+      },
+    };
+  }
+
+  it("a subscription ends without an answer, and the cancel goes out before what is given back", () => {
+    const { script, block } = deafScript();
+    return withScript(script, async ({ mq, client, reported }) => {
+      const { subscription, deliveries } = await reading(mq, "q", { tag: "t" });
+      const { channel } = await client.received("BasicConsume");
+      deliver(client, channel, { count: 2 });
+      await until("two deliveries", () => deliveries.length === 2);
+      block(client);
+      await reported("blocked");
+      const before = client.methods.length;
+      await subscription.cancel();
+      assert.equal(deliveries[0]?.settle("requeue"), "sent");
+      await subscription.close();
+      assert.equal(deliveries[1]?.settle("requeue"), "stale");
+      await mq.close();
+      await until("the goodbye", () => client.isGone);
+      const sent = client.methods.slice(before).map(({ name }) => name);
+      assert.deepEqual(sent, ["BasicCancel", "BasicNack", "ChannelClose", "ConnectionClose"]);
+    }, { clock: virtualClock() });
+  });
+
+  it("a subscription ends also when the block comes while it waits for the answer", () => {
+    const { script, block } = deafScript();
+    return withScript({
+      answer: (method, client) => {
+        if (method.name === "BasicCancel") block(client);
+        return script.answer?.(method, client);
+      },
+    }, async ({ mq }) => {
+      const { subscription } = await reading(mq, "q", { tag: "t" });
+      await subscription.cancel();
+      await subscription.close();
+    }, { clock: virtualClock() });
+  });
+
+  it("a subscription ends also when the answer to a change of its prefetch is still to come", () => {
+    const { script, block } = deafScript();
+    return withScript(script, async ({ mq, client, reported }) => {
+      const { subscription } = await reading(mq, "q", { tag: "t" });
+      block(client);
+      await reported("blocked");
+      const changing = subscription.setPrefetch(5);
+      await client.received("BasicQos", 2);
+      await subscription.cancel();
+      await subscription.close();
+      await mq.close();
+      await changing;
+    }, { clock: virtualClock() });
+  });
+
+  it("a connection closes without an answer, also when the block comes while it waits for one", () => {
+    const { script, block } = deafScript();
+    return withScript({
+      answer: (method, client) => {
+        if (method.name === "ConnectionClose") block(client);
+        return script.answer?.(method, client);
+      },
+    }, async ({ mq, client }) => {
+      await reading(mq, "q");
+      await mq.close();
+      await until("the goodbye", () => client.isGone);
+    }, { clock: virtualClock() });
+  });
+});
+
 describe("a consumer that the broker cancels", () => {
   it("is a loss that is told and made good, under the same tag, the old channel closed (trap 13)", () =>
     withScript({}, async ({ mq, client, events, reported }) => {

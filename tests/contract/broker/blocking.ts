@@ -82,6 +82,48 @@ export function blocking(it: Scenario): void {
     assert.deepEqual(await answer, { status: "declared" });
   });
 
+  it(
+    "lets a blocked connection end a subscription at once, and reads it in its order among the settlements when the alarm ends",
+    async (world) => {
+      const [queue, other] = [await world.queue("q"), await world.queue("other")];
+      await world.fill(queue, "1", "2", "3", "4");
+      const peer = await world.connect();
+      const { deliveries, subscription } = await world.read(queue, { by: peer.mq, prefetch: 3 });
+      await world.until("three messages", () => deliveries.length === 3);
+      const { unblock } = await intoAlarm(world, other, peer);
+      deliveries[0]?.settle("ack");
+      await subscription.cancel();
+      assert.equal(subscription.live, false);
+      deliveries[1]?.settle("requeue");
+      await subscription.close();
+      assert.equal(deliveries[2]?.settle("ack"), "stale");
+      await world.depth(queue, 1);
+      await unblock();
+      assert.deepEqual(await world.bodies(queue, 3), ["2", "3", "4"]);
+    },
+  );
+
+  it(
+    "lets a blocked connection close at once, and hands out again what it had in hand",
+    async (world) => {
+      const [queue, other] = [await world.queue("q"), await world.queue("other")];
+      await world.fill(queue, "1", "2");
+      const peer = await world.connect();
+      const { deliveries, subscription } = await world.read(queue, { by: peer.mq });
+      await world.until("two messages", () => deliveries.length === 2);
+      const { first, unblock } = await intoAlarm(world, other, peer);
+      const started = world.under.clock.elapsed();
+      await subscription.cancel();
+      await subscription.close();
+      await peer.mq.close();
+      const tookMs = world.under.clock.elapsed() - started;
+      assert.ok(tookMs < 1_000, `${tookMs} ms`);
+      assert.equal((await first).outcome, "unknown");
+      await unblock();
+      assert.deepEqual(await world.bodies(queue, 2), ["1", "2"]);
+    },
+  );
+
   it("does not know what became of the publish in an alarm when its connection is closed", async (world) => {
     const queue = await world.queue("q");
     const { peer, first, unblock } = await intoAlarm(world, queue);
