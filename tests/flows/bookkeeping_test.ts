@@ -73,11 +73,29 @@ function republished(
   return { headers, contentType: `${properties["content-type"]}`, messageId: `${properties["message-id"]}` };
 }
 
+/** Who puts a dead letter back into its queue. */
+const WAYS: Readonly<Record<string, (scene: RabbitScene, mq: Connection, queue: string) => Promise<void>>> = {
+  "by another program": async ({ bare }, _, queue) => {
+    const dead = await bare.take(`${queue}.dlq`);
+    await bare.put(queue, dead.body, republished(dead));
+  },
+  "by a replay": async (_, mq, queue) => {
+    assert.deepEqual(await mq.replay(queue), { moved: 1, skipped: 0, reason: "drained" });
+  },
+};
+
+const DEATHS: readonly (readonly [type: string, args: Readonly<Record<string, unknown>>, death: Death])[] = TYPES
+  .flatMap(([type, args]) =>
+    (type === "quorum" ? [EXPIRED, OVERFLOWED, LIMITED] : [EXPIRED, OVERFLOWED]).map((death) =>
+      [type, args, death] as const
+    )
+  );
+
 describe("a message the broker had dead-lettered", () => {
-  for (const [type, args] of TYPES) {
-    for (const death of type === "quorum" ? [EXPIRED, OVERFLOWED, LIMITED] : [EXPIRED, OVERFLOWED]) {
+  for (const [way, putBack] of Object.entries(WAYS)) {
+    for (const [type, args, death] of DEATHS) {
       it(
-        `comes home from its rung after it was put back (${death.reason}, ${type}) [BRK-01]`,
+        `comes home from its rung after it was put back ${way} (${death.reason}, ${type}) [BRK-01]`,
         { skip },
         () =>
           onRabbit("brk01", async (scene) => {
@@ -94,12 +112,13 @@ describe("a message the broker had dead-lettered", () => {
 
             await bare.put(queue, `"mine"`, { ...JSON_BODY, messageId: "m-1" });
             await death.kill(scene, queue);
-            const dead = await bare.take(`${queue}.dlq`);
+            const dead = await bare.peek(`${queue}.dlq`);
             const [entry] = dead.table["x-death"] as readonly { readonly reason: string; readonly queue: string }[];
             assert.deepEqual([entry?.reason, entry?.queue], [death.reason, queue]);
 
             const messages = await failFirst(mq, queue);
-            await bare.put(queue, dead.body, republished(dead));
+            await scene.depth(`${queue}.dlq`, 1);
+            await putBack(scene, mq, queue);
             await cameHome(messages);
             assert.deepEqual(messages.map(({ payload, envelope }) => [payload, envelope.attempt]), [["mine", 1], [
               "mine",

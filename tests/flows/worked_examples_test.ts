@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { systemClock } from "../../src/clock.ts";
 import type { Connection } from "../../src/connection.ts";
+import { reject } from "../../src/consume/ack.ts";
 import type { Handler } from "../../src/consume/interceptor.ts";
 import { newEnvelope } from "../../src/message/envelope.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
@@ -157,6 +158,34 @@ describe("the worked example on the wire", () => {
       assert.deepEqual([dead.properties, text(dead), dead.routingKey], [PROPERTIES, BODY, `${queue}.dlq`]);
       assert.equal(lastDeath(dead)["queue"], `${queue}.retry.4s`);
     }));
+
+  it(
+    "replayed has exactly the contract's headers: those it was published with, and three stamps [ENV-05]",
+    { skip },
+    () =>
+      play(async ({ scene, mq, queue }) => {
+        await mq.consume(queue, () => reject("no such product"));
+        await scene.depth(`${queue}.dlq`, 1);
+        await scene.quit();
+        // 12.5: a day later.
+        const clock = { ...systemClock(), now: () => 1_790_086_512_000 };
+        const later = await scene.connect({ name: "operator", hostName: "desk-1", clock });
+        assert.deepEqual(await later.replay(queue), { moved: 1, skipped: 0, reason: "drained" });
+        const replayed = await scene.bare.peek(queue);
+        const stamps: readonly RawHeader[] = [
+          ["acemq-replayed-from", "S", `${queue}.dlq`],
+          ["acemq-replayed-at", "S", "2026-09-22T14:15:12.000Z"],
+          ["acemq-replay-count", "I", 1],
+        ];
+        assert.deepEqual(sorted(replayed.headers), sorted([...PUBLISHED, ...stamps]));
+        assert.deepEqual([replayed.properties, text(replayed), replayed.exchange, replayed.routingKey], [
+          PROPERTIES,
+          BODY,
+          "",
+          queue,
+        ]);
+      }),
+  );
 
   it(
     "parked because it cannot be decoded keeps its attempt and its bytes",
