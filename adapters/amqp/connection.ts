@@ -10,15 +10,14 @@ import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
 import * as admin from "./admin.ts";
 import { compareExchange, compareQueue } from "./compare.ts";
-import { Declared } from "./declared.ts";
 import { machineName } from "./host_name.ts";
 import type { Link } from "./link.ts";
 import { LinkKeeper } from "./link_keeper.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { PublishLanes } from "./publish_lanes.ts";
 import { PullChannel } from "./pull_channel.ts";
-import { redeclare } from "./redeclare.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { TopologyKeeper } from "./topology_keeper.ts";
 
 /** What belongs to one link, and is made anew for the next. */
 interface LinkSide {
@@ -41,21 +40,24 @@ class AmqpConnection implements port.BrokerConnection {
   readonly transport = "rabbitmq";
   readonly hostName: string;
   readonly #keeper: LinkKeeper;
-  readonly #declared = new Declared();
+  readonly #topology: TopologyKeeper;
   readonly #subscriptions: Subscriptions;
   #limits: port.BrokerLimits = {};
   #side: LinkSide | undefined;
 
   constructor(options: ResolvedOptions, open: port.BrokerOpenOptions) {
     this.hostName = options.hostName ?? machineName();
+    const { clock, onEvent: report } = open;
+    const { backoff } = options;
     this.#keeper = new LinkKeeper(options, open, {
       prepare: async (link) => {
-        await redeclare(link, this.#declared, open.onEvent);
+        await this.#topology.restore(link);
         this.#use(link);
       },
       resume: (link) => this.#subscriptions.restore(link),
     });
-    this.#subscriptions = new Subscriptions(this.#keeper, { clock: open.clock, backoff: options.backoff });
+    this.#topology = new TopologyKeeper({ clock, backoff, report });
+    this.#subscriptions = new Subscriptions(this.#keeper, { clock, backoff, topology: this.#topology });
   }
 
   get limits(): port.BrokerLimits {
@@ -83,19 +85,19 @@ class AmqpConnection implements port.BrokerConnection {
 
   async declareExchange(spec: ExchangeSpec): Promise<port.DeclareResult> {
     const result = await admin.declareExchange(this.#keeper.require(), spec);
-    if (result.status === "declared") this.#declared.addExchange(spec);
+    if (result.status === "declared") this.#topology.declared.addExchange(spec);
     return result;
   }
 
   async declareQueue(spec: QueueSpec): Promise<port.DeclareResult> {
     const result = await admin.declareQueue(this.#keeper.require(), spec);
-    if (result.status === "declared") this.#declared.addQueue(spec);
+    if (result.status === "declared") this.#topology.declared.addQueue(spec);
     return result;
   }
 
   async bindQueue(spec: BindingSpec): Promise<port.DeclareResult> {
     const result = await admin.bindQueue(this.#keeper.require(), spec);
-    if (result.status === "declared") this.#declared.addBinding(spec);
+    if (result.status === "declared") this.#topology.declared.addBinding(spec);
     return result;
   }
 
@@ -127,12 +129,12 @@ class AmqpConnection implements port.BrokerConnection {
 
   async deleteQueue(name: string): Promise<void> {
     await admin.deleteQueue(this.#keeper.require(), name);
-    this.#declared.removeQueue(name);
+    this.#topology.declared.removeQueue(name);
   }
 
   async deleteExchange(name: string): Promise<void> {
     await admin.deleteExchange(this.#keeper.require(), name);
-    this.#declared.removeExchange(name);
+    this.#topology.declared.removeExchange(name);
   }
 
   async purgeQueue(name: string): Promise<void> {
@@ -141,6 +143,7 @@ class AmqpConnection implements port.BrokerConnection {
 
   async close(): Promise<void> {
     this.#subscriptions.end();
+    this.#topology.end();
     await this.#keeper.close();
   }
 

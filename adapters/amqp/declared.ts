@@ -21,8 +21,25 @@ export class Declared {
     return [...this.#queues.values()];
   }
 
+  /** Queues that were declared or bound. */
+  get queueNames(): readonly string[] {
+    return [...new Set([...this.#queues.keys(), ...this.bindings.map(({ queue }) => queue)])];
+  }
+
   get bindings(): readonly BindingSpec[] {
     return [...this.#bindings.values()];
+  }
+
+  exchange(name: string): ExchangeSpec | undefined {
+    return this.#exchanges.get(name);
+  }
+
+  queue(name: string): QueueSpec | undefined {
+    return this.#queues.get(name);
+  }
+
+  bindingsOf(queue: string): readonly BindingSpec[] {
+    return this.bindings.filter((binding) => binding.queue === queue);
   }
 
   addExchange(spec: ExchangeSpec): void {
@@ -55,8 +72,8 @@ export class Declared {
   }
 }
 
-/** Two bindings with other arguments are two bindings. */
-function keyOf({ queue, exchange, routingKey, arguments: args }: BindingSpec): string {
+/** What a binding is told from others by: two with other arguments are two bindings. */
+export function keyOf({ queue, exchange, routingKey, arguments: args }: BindingSpec): string {
   const plain = (_name: string, value: unknown): unknown => typeof value === "bigint" ? `${value}n` : value;
   return JSON.stringify([queue, exchange, routingKey, args], plain);
 }

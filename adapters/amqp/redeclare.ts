@@ -1,46 +1,80 @@
 /**
- * Declaring again what was declared, on a link that came back.
+ * What was declared, as something that can be declared again.
  *
  * @module
  */
 
 import { describeError } from "../../src/errors.ts";
-import type { BrokerEvent, DeclareResult } from "../../src/ports/broker.ts";
+import type { DeclareResult } from "../../src/ports/broker.ts";
+import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
 import { bindQueue, declareExchange, declareQueue } from "./admin.ts";
-import type { Declared } from "./declared.ts";
+import { type Declared, keyOf } from "./declared.ts";
 import type { Link } from "./link.ts";
 
-/** Declares exchanges, then queues, then bindings; what is refused is reported and does not keep the others from coming back. */
-export async function redeclare(link: Link, declared: Declared, report: (event: BrokerEvent) => void): Promise<void> {
-  const steps = [
-    ...declared.exchanges.map((spec) => step(`exchange "${spec.name}"`, () => declareExchange(link, spec))),
-    ...declared.queues.map((spec) => step(`queue "${spec.name}"`, () => declareQueue(link, spec))),
-    ...declared.bindings.map((spec) =>
-      step(`binding of "${spec.queue}" to "${spec.exchange}"`, () => bindQueue(link, spec))
-    ),
-  ];
-  for (const { object, declare } of steps) {
-    const reason = await failureOf(declare);
-    // What fails with the link is declared on the next one.
-    if (!link.isUsable) return;
-    if (reason !== undefined) report({ type: "redeclare_failed", object, reason });
-  }
-}
-
-interface Step {
+/** One object of the broker's. */
+export interface Declaration {
+  /** Tells it from every other. */
+  readonly key: string;
+  /** What it is called in an event. */
   readonly object: string;
-  readonly declare: () => Promise<DeclareResult>;
+  readonly declare: (link: Link) => Promise<DeclareResult>;
+  /** Whether it was not deleted or declared otherwise since. */
+  readonly isWanted: () => boolean;
 }
 
-function step(object: string, declare: () => Promise<DeclareResult>): Step {
-  return { object, declare };
+/** An exchange, unless it was deleted. */
+export function exchangeDeclarations(declared: Declared, name: string): readonly Declaration[] {
+  const spec = declared.exchange(name);
+  return spec === undefined ? [] : [exchangeDeclaration(declared, spec)];
 }
 
-async function failureOf(declare: () => Promise<DeclareResult>): Promise<string | undefined> {
+/** A queue, unless it was deleted, then its bindings. */
+export function queueDeclarations(declared: Declared, name: string): readonly Declaration[] {
+  const spec = declared.queue(name);
+  const queues = spec === undefined ? [] : [queueDeclaration(declared, spec)];
+  return [...queues, ...declared.bindingsOf(name).map((binding) => bindingDeclaration(declared, binding))];
+}
+
+/** Whether the broker may remove a queue without having been asked to. */
+export function goesByItself({ durable, exclusive, autoDelete, arguments: args }: QueueSpec): boolean {
+  return !durable || exclusive || autoDelete || Object.hasOwn(args, "x-expires");
+}
+
+/** Declares; why it does not stand, undefined when it does. */
+export async function failureOf(link: Link, { declare }: Declaration): Promise<string | undefined> {
   try {
-    const result = await declare();
+    const result = await declare(link);
     return result.status === "declared" ? undefined : result.reason;
   } catch (error) {
     return describeError(error);
   }
+}
+
+function exchangeDeclaration(declared: Declared, spec: ExchangeSpec): Declaration {
+  const object = `exchange "${spec.name}"`;
+  return {
+    key: object,
+    object,
+    declare: (link) => declareExchange(link, spec),
+    isWanted: () => declared.exchange(spec.name) === spec,
+  };
+}
+
+function queueDeclaration(declared: Declared, spec: QueueSpec): Declaration {
+  const object = `queue "${spec.name}"`;
+  return {
+    key: object,
+    object,
+    declare: (link) => declareQueue(link, spec),
+    isWanted: () => declared.queue(spec.name) === spec,
+  };
+}
+
+function bindingDeclaration(declared: Declared, spec: BindingSpec): Declaration {
+  return {
+    key: `binding ${keyOf(spec)}`,
+    object: `binding of "${spec.queue}" to "${spec.exchange}" with key "${spec.routingKey}"`,
+    declare: (link) => bindQueue(link, spec),
+    isWanted: () => declared.bindingsOf(spec.queue).includes(spec),
+  };
 }

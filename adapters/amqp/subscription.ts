@@ -23,6 +23,8 @@ export interface SubscriptionHost {
   /** The open link, if there is one. */
   readonly link: Link | undefined;
   readonly report: (event: BrokerEvent) => void;
+  /** Declares what is to be consumed from again, where it may be gone. Never rejects. */
+  readonly redeclare: (link: Link) => Promise<void>;
   /** The subscription is over and need not be restored any more. */
   readonly forget: (subscription: AmqpSubscription) => void;
 }
@@ -190,6 +192,8 @@ export class AmqpSubscription implements Subscription {
       const { link } = this.#host;
       // The next link brings it back.
       if (link === undefined) return;
+      await this.#host.redeclare(link);
+      signal.throwIfAborted();
       if (await this.#attempt(link, signal) === undefined) return;
     }
   }

@@ -14,22 +14,25 @@ import type { Backoff } from "./options.ts";
 import { assertConsumerTag, assertPrefetch } from "./consumer_settings.ts";
 import { inTime, PATIENCE_MS } from "./patience.ts";
 import { AmqpSubscription } from "./subscription.ts";
+import type { TopologyKeeper } from "./topology_keeper.ts";
 
 /** What subscriptions come back by. */
-export interface SubscriptionTiming {
+export interface ReturnMeans {
   readonly clock: Clock;
   readonly backoff: Backoff;
+  /** What they consume from may have to be declared again. */
+  readonly topology: TopologyKeeper;
 }
 
 /** Opens subscriptions and brings them back on a new link. */
 export class Subscriptions {
   readonly #keeper: LinkKeeper;
-  readonly #timing: SubscriptionTiming;
+  readonly #means: ReturnMeans;
   readonly #all = new Set<AmqpSubscription>();
 
-  constructor(keeper: LinkKeeper, timing: SubscriptionTiming) {
+  constructor(keeper: LinkKeeper, means: ReturnMeans) {
     this.#keeper = keeper;
-    this.#timing = timing;
+    this.#means = means;
   }
 
   async subscribe(queue: string, options: SubscribeOptions): Promise<Subscription> {
@@ -39,11 +42,12 @@ export class Subscriptions {
     const link = this.#keeper.require();
     const keeper = this.#keeper;
     const subscription = new AmqpSubscription({ ...options, queue }, {
-      ...this.#timing,
+      ...this.#means,
       get link() {
         return keeper.link;
       },
       report: (event) => keeper.report(event),
+      redeclare: (link) => this.#means.topology.refresh(link, queue),
       forget: () => this.#all.delete(subscription),
     });
     try {
@@ -61,7 +65,7 @@ export class Subscriptions {
    */
   async restore(link: Link): Promise<void> {
     const restored = Promise.all([...this.#all].map((subscription) => subscription.restore(link)));
-    if (await inTime(restored, this.#timing) !== "late" || !link.isUsable) return;
+    if (await inTime(restored, this.#means) !== "late" || !link.isUsable) return;
     for (const subscription of this.#all) subscription.miss(`the broker has not answered within ${PATIENCE_MS} ms`);
   }
 

@@ -41,7 +41,8 @@ export type BrokerEvent =
   | { readonly type: "unblocked" }
   | { readonly type: "consumer_lost"; readonly queue: string; readonly reason: string }
   | { readonly type: "consumer_recovered"; readonly queue: string }
-  | { readonly type: "redeclare_failed"; readonly object: string; readonly reason: string };
+  | { readonly type: "redeclare_failed"; readonly object: string; readonly reason: string }
+  | { readonly type: "redeclared"; readonly object: string };
 
 /** What a broker can hold, bytes. Undefined: no limit is known. */
 export interface BrokerLimits {

@@ -21,6 +21,8 @@ export class TcpProxy {
   readonly #target: URL;
   readonly #ways = new Set<Way>();
   readonly #sockets = new Set<Socket>();
+  /** Lines of which the broker does not know that nobody is at the other end. */
+  readonly #abandoned = new Set<Socket>();
   #paused: Direction | undefined;
   #delayMs = 0;
   #accepted = 0;
@@ -55,6 +57,21 @@ export class TcpProxy {
   /** Resets every line, as a firewall does that has forgotten it. New lines pass. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Resets every line for the client, and lets the broker believe that it stands: it is half-open, and found out on one side first. */
+  abandon(): void {
+    for (const { from, to, direction } of [...this.#ways]) {
+      if (direction !== "to_broker") continue;
+      this.#abandoned.add(to);
+      from.destroy();
+    }
+  }
+
+  /** Ends what was abandoned for the broker too. */
+  forget(): void {
+    for (const broker of this.#abandoned) broker.destroy();
+    this.#abandoned.clear();
   }
 
   /**
@@ -108,7 +125,7 @@ export class TcpProxy {
     from.once("close", () => {
       this.#ways.delete(way);
       this.#sockets.delete(from);
-      to.destroySoon();
+      if (!this.#abandoned.has(to)) to.destroySoon();
     });
     if (this.#isPaused(way)) from.pause();
   }

@@ -15,6 +15,7 @@ describe("the log of a connection", () => {
     [{ type: "consumer_lost", queue: "q", reason: "the queue is gone" }, "warn"],
     [{ type: "consumer_recovered", queue: "q" }, "info"],
     [{ type: "redeclare_failed", object: 'queue "q"', reason: "406" }, "error"],
+    [{ type: "redeclared", object: 'queue "q"' }, "info"],
   ];
   for (const [event, level] of lines) {
     it(`has a line of level ${level} for ${event.type}, with its facts`, () => {
