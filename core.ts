@@ -146,9 +146,13 @@ export type {
 export type { CallScope } from "./src/ports/call_scope.ts";
 export type {
   ClaimAnswer,
+  ClaimedMessage,
   ClaimFate,
+  HeldClaim,
   IdempotencyStore,
+  OnceWithin,
   PurgeOptions,
+  RenewAnswer,
   StoreCallOptions,
   TwoAnswerStore,
 } from "./src/ports/idempotency_store.ts";

@@ -144,9 +144,13 @@ export type {
 export type { CallScope } from "./src/ports/call_scope.ts";
 export type {
   ClaimAnswer,
+  ClaimedMessage,
   ClaimFate,
+  HeldClaim,
   IdempotencyStore,
+  OnceWithin,
   PurgeOptions,
+  RenewAnswer,
   StoreCallOptions,
   TwoAnswerStore,
 } from "./src/ports/idempotency_store.ts";

@@ -9,3 +9,4 @@ export { type MemoryBroker, memoryBroker, type MemoryBrokerOptions, type QueueIn
 export type { RecordedMessage } from "./stored_message.ts";
 export { type VirtualClock, virtualClock } from "./virtual_clock.ts";
 export type { Routed } from "./virtual_host.ts";
+export { type MemoryIdempotencyOptions, MemoryIdempotencyStore, memoryIdempotencyStore } from "./idempotency_store.ts";

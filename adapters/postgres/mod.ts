@@ -16,3 +16,20 @@ export type {
   PostgresJsResult,
 } from "./drivers.ts";
 export { postgresSession, type PostgresSessionOptions } from "./session.ts";
+export { type PostgresIdempotencyStore, postgresIdempotencyStore } from "./idempotency_store.ts";
+export type {
+  ClaimAnswer,
+  ClaimedMessage,
+  ClaimFate,
+  HeldClaim,
+  IdempotencyStore,
+  OnceWithin,
+  PurgeOptions,
+  RenewAnswer,
+  StoreCallOptions,
+} from "../../src/ports/idempotency_store.ts";
+export type { IdempotencyLayoutName } from "../sql/idempotency_layout.ts";
+export type { SqlIdempotencyOptions, SqlIdempotencyStore, SqlIdempotencyTarget } from "../sql/idempotency_store.ts";
+export type { NewId, Random } from "../../src/clock.ts";
+export type { ColumnFacts, SqlDialect } from "../sql/dialect.ts";
+export type { Fragment } from "../sql/fragment.ts";

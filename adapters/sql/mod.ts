@@ -8,3 +8,7 @@ export type { SqlResult, SqlRow, SqlSession, SqlValue } from "../../src/ports/sq
 export { drizzleSession, type DrizzleTransaction } from "./drizzle_session.ts";
 export { knexSession, type KnexTransaction } from "./knex_session.ts";
 export { kyselySession, type KyselyTransaction } from "./kysely_session.ts";
+export { type IdempotencySchemaOptions, idempotencySchemaSql } from "./idempotency_schema.ts";
+export type { IdempotencyLayoutName } from "./idempotency_layout.ts";
+export type { ColumnFacts, SqlDialect } from "./dialect.ts";
+export type { Fragment } from "./fragment.ts";

@@ -8,3 +8,20 @@ export type { Clock } from "../../src/clock.ts";
 export type { SqlResult, SqlRow, SqlSession, SqlValue } from "../../src/ports/sql_session.ts";
 export type { SqliteDatabase, SqliteParam, SqliteStatement } from "./database.ts";
 export { sqliteSession, type SqliteSessionOptions } from "./session.ts";
+export { type SqliteIdempotencyStore, sqliteIdempotencyStore } from "./idempotency_store.ts";
+export type {
+  ClaimAnswer,
+  ClaimedMessage,
+  ClaimFate,
+  HeldClaim,
+  IdempotencyStore,
+  OnceWithin,
+  PurgeOptions,
+  RenewAnswer,
+  StoreCallOptions,
+} from "../../src/ports/idempotency_store.ts";
+export type { IdempotencyLayoutName } from "../sql/idempotency_layout.ts";
+export type { SqlIdempotencyOptions, SqlIdempotencyStore, SqlIdempotencyTarget } from "../sql/idempotency_store.ts";
+export type { NewId, Random } from "../../src/clock.ts";
+export type { ColumnFacts, SqlDialect } from "../sql/dialect.ts";
+export type { Fragment } from "../sql/fragment.ts";

@@ -19,6 +19,28 @@ export type ClaimAnswer =
 /** What became of a claim. `lost`: the lease ran out and somebody else took over, or released it. */
 export type ClaimFate = "held" | "lost";
 
+/** What became of a renewal. The token may be another one from then on. */
+export type RenewAnswer = { readonly status: "held"; readonly token: string } | { readonly status: "lost" };
+
+/** A claim in a handler's hands. */
+export interface HeldClaim {
+  /** What was claimed: the message's id, or the key the consumer made of it. */
+  readonly id: string;
+  /** The claim's token as of now. */
+  readonly token: string;
+}
+
+/** The part of a message a store looks at: a `Message`, or anything with an id. */
+export interface ClaimedMessage {
+  /** Of it, the id is looked at. */
+  readonly envelope: { readonly id: string };
+  /** Undefined for a message that was consumed without a store. */
+  readonly claim?: HeldClaim | undefined;
+}
+
+/** What confirming inside a transaction found. */
+export type OnceWithin = "confirmed" | "already_confirmed";
+
 /** Ends a wait for a store. */
 export interface StoreCallOptions {
   /** Its reason is what the call rejects with. */
@@ -47,14 +69,17 @@ export interface IdempotencyStore {
    * it subscribes.
    */
   check(options?: StoreCallOptions): Promise<void>;
-  /** Claims a message for the caller, or says why not. Of any number of callers at once, one is told `claimed`. */
+  /**
+   * Claims a message for the caller, or says why not. Of any number of callers at once, one is told `claimed`. Rejects with a
+   * `FatalError` for an id that cannot be kept: empty, or longer than the store holds.
+   */
   tryClaim(id: string, options?: StoreCallOptions): Promise<ClaimAnswer>;
   /** Makes a claim a confirmation. A message that is confirmed already is `held`, whoever confirmed it. */
   confirm(id: string, token: string, options?: StoreCallOptions): Promise<ClaimFate>;
   /** Gives a claim back: the message is free again. A confirmation stays. */
   release(id: string, token: string, options?: StoreCallOptions): Promise<ClaimFate>;
   /** Begins the lease anew. */
-  renew(id: string, token: string, options?: StoreCallOptions): Promise<ClaimFate>;
+  renew(id: string, token: string, options?: StoreCallOptions): Promise<RenewAnswer>;
   /** Whether the message is confirmed and remembered. */
   isConfirmed(id: string, options?: StoreCallOptions): Promise<boolean>;
   /** Removes what has expired, batch by batch, and says how many rows that were. */

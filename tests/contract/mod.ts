@@ -12,3 +12,9 @@ export {
 } from "./broker.ts";
 export type { BrokerCapability, BrokerUnderTest } from "./broker/world.ts";
 export { type SessionUnderTest, sqlSessionContract, type SqlSessionContractOptions } from "./sql_session.ts";
+export {
+  idempotencyStoreContract,
+  type IdempotencyStoreContractOptions,
+  type IdempotencyStoreUnderTest,
+} from "./idempotency_store.ts";
+export type { IdempotencyStore } from "../../src/ports/idempotency_store.ts";

@@ -15,6 +15,8 @@ export interface Scratch {
   readonly postgresJs: (options?: { readonly max?: number }) => postgres.Sql;
   readonly pool: () => pg.Pool;
   readonly client: () => Promise<pg.Client>;
+  /** Lets time pass for whoever asks for `statement_timestamp()` in the schema. */
+  readonly pass: (ms: number) => Promise<void>;
   /** Runs SQL in the schema, past everything that is tested. */
   readonly sql: postgres.Sql;
   readonly close: () => Promise<void>;
@@ -23,18 +25,27 @@ export interface Scratch {
 /** Makes a schema. */
 export async function scratch(): Promise<Scratch> {
   const schema = `acemq_${randomUuid().replaceAll("-", "")}`;
+  // The schema comes before the database's own functions, so that its clock is asked.
+  const path = `${schema},pg_catalog`;
   const ends: (() => Promise<unknown>)[] = [];
   const postgresJs = ({ max = 4 } = {}): postgres.Sql => {
-    const sql = postgres(POSTGRES_URL, { max, onnotice: () => {}, connection: { search_path: schema } });
+    const sql = postgres(POSTGRES_URL, { max, onnotice: () => {}, connection: { search_path: path } });
     ends.push(() => sql.end({ timeout: 5 }));
     return sql;
   };
-  const settings = { connectionString: POSTGRES_URL, options: `-c search_path=${schema}` };
+  const settings = { connectionString: POSTGRES_URL, options: `-c search_path=${path}` };
   const sql = postgresJs();
   await sql.unsafe(`CREATE SCHEMA ${schema}`);
+  await sql.unsafe(`CREATE TABLE ${schema}.passed (ms float8)`);
+  await sql.unsafe(`INSERT INTO ${schema}.passed VALUES (0)`);
+  await sql.unsafe(
+    `CREATE FUNCTION ${schema}.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS
+      $$ SELECT pg_catalog.statement_timestamp() + (SELECT ms FROM ${schema}.passed) * interval '1 millisecond' $$`,
+  );
   return {
     schema,
     sql,
+    pass: async (ms) => void await sql.unsafe(`UPDATE ${schema}.passed SET ms = ms + ${ms}`),
     postgresJs,
     pool: () => {
       const pool = new pg.Pool({ ...settings, max: 4 });

@@ -1,0 +1,66 @@
+/**
+ * What differs between the databases, as data: another one is one more value of {@linkcode SqlDialect}.
+ *
+ * @module
+ */
+
+import { type Fragment, raw, sql } from "./fragment.ts";
+
+/** A column as the database describes it. */
+export interface ColumnFacts {
+  /** Lower case. */
+  readonly name: string;
+  /** The declared type, lower case. */
+  readonly type: string;
+}
+
+/** One database engine. */
+export interface SqlDialect {
+  /** How the engine is called. */
+  readonly name: "postgres" | "sqlite";
+  /** The placeholder of the parameter with this number, from 1. */
+  placeholder(number: number): string;
+  /** Gives a table's columns as `name` and `type`; no row for a table that is not there. */
+  columnsOf(table: string): Fragment;
+  /** Put behind a query for rows to remove, so that two purges do not wait for each other. */
+  readonly skipLocked: string;
+}
+
+/** PostgreSQL. The table is found along the search path, as a statement would find it. */
+export function postgresDialect(): SqlDialect {
+  return {
+    name: "postgres",
+    placeholder: (number) => `$${number}`,
+    columnsOf: (table) =>
+      sql`SELECT a.attname AS name, lower(format_type(a.atttypid, NULL)) AS type FROM pg_attribute a
+        WHERE a.attrelid = to_regclass(${table}) AND a.attnum > 0 AND NOT a.attisdropped`,
+    skipLocked: " FOR UPDATE SKIP LOCKED",
+  };
+}
+
+/** SQLite. */
+export function sqliteDialect(): SqlDialect {
+  return {
+    name: "sqlite",
+    placeholder: () => "?",
+    columnsOf: (table) => {
+      const [name, schema] = table.split(".").reverse();
+      const of = schema === undefined ? sql`${name ?? ""}` : sql`${name ?? ""}, ${schema}`;
+      return sql`SELECT name, lower(type) AS type FROM pragma_table_info(${of})`;
+    },
+    skipLocked: "",
+  };
+}
+
+/** Names that stand in statements as they are. */
+const TABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}(?:\.[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
+
+/** A table's name for statements; refuses what is none. */
+export function tableName(name: string): Fragment {
+  if (typeof name === "string" && TABLE_NAME.test(name)) return raw(name);
+  throw new RangeError(
+    `Cannot use a table: 'table' must be a name of letters, digits and underscores, with a schema before it or not: current value is ${
+      JSON.stringify(name)
+    }`,
+  );
+}

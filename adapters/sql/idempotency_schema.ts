@@ -1,0 +1,102 @@
+/**
+ * The tables of claims as text, for migration tools (contract patterns 4.5).
+ *
+ * @module
+ */
+
+import { type SqlDialect, tableName } from "./dialect.ts";
+import type { IdempotencyLayoutName } from "./idempotency_layout.ts";
+
+/** What table is wanted. */
+export interface IdempotencySchemaOptions {
+  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_idempotency"} */
+  readonly table?: string;
+  /**
+   * Whose layout: of the language that shares the table. Java's and Ruby's are one on PostgreSQL; on SQLite Ruby's holds texts that sort.
+   *
+   * @default {"java" on PostgreSQL, "ruby" on SQLite}
+   */
+  readonly layout?: IdempotencyLayoutName;
+}
+
+interface Columns {
+  readonly columns: readonly string[];
+  /** The suffix of the index and the column it is on. */
+  readonly index: readonly [suffix: string, column: string];
+}
+
+/**
+ * The statements that create a table of claims, in order: the table, then its index. Both are left alone when they are there.
+ *
+ * @throws {RangeError} a table name that is none, an unknown database or layout
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { idempotencySchemaSql } from "@acemq/amqp/sql";
+ *
+ * const [table, index] = idempotencySchemaSql("postgres");
+ * assert.match(table ?? "", /CREATE TABLE IF NOT EXISTS acemq_idempotency/);
+ * assert.match(index ?? "", /acemq_idempotency_expiry ON acemq_idempotency \(expires_at\)/);
+ * ```
+ */
+export function idempotencySchemaSql(
+  database: SqlDialect["name"],
+  options: IdempotencySchemaOptions = {},
+): readonly string[] {
+  if (database !== "postgres" && database !== "sqlite") {
+    throw new RangeError(
+      `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
+    );
+  }
+  const { table = "acemq_idempotency", layout = database === "postgres" ? "java" : "ruby" } = options;
+  tableName(table);
+  const { columns, index: [suffix, column] } = columnsOf(layout, database);
+  const plainName = table.split(".").at(-1);
+  const schema = database === "sqlite" && table.includes(".") ? `${table.split(".")[0]}.` : "";
+  const target = schema === "" ? table : plainName;
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table} (${columns.join(", ")})`,
+    `CREATE INDEX IF NOT EXISTS ${schema}${plainName}_${suffix} ON ${target} (${column})`,
+  ];
+}
+
+function columnsOf(layout: IdempotencyLayoutName, database: SqlDialect["name"]): Columns {
+  const id = (name: string): string => `${name} VARCHAR(255) NOT NULL PRIMARY KEY`;
+  switch (layout) {
+    case "java":
+    case "ruby":
+      return owner(id("message_id"), "TIMESTAMP WITH TIME ZONE");
+    case "python":
+      return owner(id("message_id"), "BIGINT");
+    case "go":
+      return {
+        columns: [id(`"key"`), "handled_at TIMESTAMP NOT NULL", "confirmed BOOLEAN NOT NULL DEFAULT FALSE"],
+        index: ["handled_at", "handled_at"],
+      };
+    case "dotnet":
+      return {
+        columns: [id("message_id"), "claimed_at TIMESTAMP NOT NULL", "confirmed INTEGER NOT NULL DEFAULT 0"],
+        index: ["claimed", "claimed_at"],
+      };
+    default:
+      throw new RangeError(
+        `Cannot write a schema for ${database}: 'layout' must be java, ruby, python, go or dotnet, not ${
+          JSON.stringify(layout)
+        }`,
+      );
+  }
+}
+
+function owner(id: string, instant: string): Columns {
+  return {
+    columns: [
+      id,
+      "state VARCHAR(16) NOT NULL",
+      "claimed_by VARCHAR(64)",
+      `recorded_at ${instant} NOT NULL`,
+      `expires_at ${instant} NOT NULL`,
+    ],
+    index: ["expiry", "expires_at"],
+  };
+}

@@ -1,0 +1,251 @@
+/**
+ * Claims in a SQL table: one implementation over what differs between databases and layouts.
+ *
+ * @module
+ */
+
+import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
+import { AceMqError, LeaseLostError, RetryableError, StoreError } from "../../src/errors.ts";
+import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import type {
+  ClaimAnswer,
+  ClaimedMessage,
+  ClaimFate,
+  IdempotencyStore,
+  OnceWithin,
+  PurgeOptions,
+  RenewAnswer,
+  StoreCallOptions,
+} from "../../src/ports/idempotency_store.ts";
+import type { SqlResult, SqlSession } from "../../src/ports/sql_session.ts";
+import { type SqlDialect, tableName } from "./dialect.ts";
+import { type Fragment, render, sql } from "./fragment.ts";
+import { detectIdempotencyLayout } from "./idempotency_detect.ts";
+import { assertClaimId } from "./idempotency_id.ts";
+import type { ClaimFacts, IdempotencyLayout, IdempotencyLayoutName } from "./idempotency_layout.ts";
+import { idempotencySchemaSql } from "./idempotency_schema.ts";
+import { readBoolean, readInteger } from "./values.ts";
+
+/** How a store of claims works. */
+export interface SqlIdempotencyOptions {
+  /** How long a claim lasts unless it is confirmed, released or renewed. Milliseconds. @default {300_000} */
+  readonly claimTimeoutMs?: number;
+  /** How long a confirmation is remembered: longer than the longest retry ladder in front of it. Milliseconds. @default {86_400_000} */
+  readonly retentionMs?: number;
+  /** How long a consumer waits before it puts back what somebody else has claimed. Milliseconds. @default {1_000} */
+  readonly inProgressDelayMs?: number;
+  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_idempotency"} */
+  readonly table?: string;
+  /** The layout the table must have, and is created with. Without it, the table's columns decide. */
+  readonly layout?: IdempotencyLayoutName;
+  /** On SQLite leases run by it; PostgreSQL has a clock of its own. @default {systemClock()} */
+  readonly clock?: Clock;
+  /** Makes the tokens. @default {randomUuid} */
+  readonly newId?: NewId;
+  /** Makes the token's last digits where a time is the token. @default {systemRandom} */
+  readonly random?: Random;
+}
+
+/** What a store stands on. */
+export interface SqlIdempotencyTarget<Handle> {
+  /** For every statement of the store's own: never a transaction. */
+  readonly session: SqlSession;
+  /** Of the database behind it. */
+  readonly dialect: SqlDialect;
+  /** The session of a transaction the caller hands in. */
+  readonly sessionOf: (tx: Handle | SqlSession) => SqlSession;
+}
+
+const PURGE_BATCH = 1_000;
+
+/** Less than SQLite rounds up: two claims of one moment have different tokens where the time is the token. */
+const FRACTION_MS = 0.49;
+
+/** See {@linkcode IdempotencyStore}. `Handle` is what the driver calls a transaction. */
+export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
+  readonly claimTimeoutMs: number;
+  readonly retentionMs: number;
+  readonly inProgressDelayMs: number;
+  readonly #target: SqlIdempotencyTarget<Handle>;
+  readonly #options: SqlIdempotencyOptions;
+  readonly #table: string;
+  readonly #clock: Clock;
+  #layout: Promise<IdempotencyLayout> | undefined;
+
+  /** Use the function of the database's adapter. */
+  constructor(target: SqlIdempotencyTarget<Handle>, options: SqlIdempotencyOptions = {}) {
+    const { claimTimeoutMs = 300_000, retentionMs = 86_400_000, inProgressDelayMs = 1_000 } = options;
+    assertWholeNumber("claimTimeoutMs", claimTimeoutMs, 1);
+    assertWholeNumber("retentionMs", retentionMs, 1);
+    assertWholeNumber("inProgressDelayMs", inProgressDelayMs, 0);
+    const { table = "acemq_idempotency", clock = systemClock() } = options;
+    tableName(table);
+    this.claimTimeoutMs = claimTimeoutMs;
+    this.retentionMs = retentionMs;
+    this.inProgressDelayMs = inProgressDelayMs;
+    this.#target = target;
+    this.#options = options;
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  /**
+   * Creates the table where it is not there. For development: in production the table belongs to the tool that owns the schema, which
+   * gets it from `idempotencySchemaSql`.
+   */
+  async createSchemaIfAbsent(): Promise<void> {
+    const { layout } = this.#options;
+    const { name } = this.#target.dialect;
+    for (
+      const text of idempotencySchemaSql(name, { table: this.#table, ...(layout === undefined ? {} : { layout }) })
+    ) {
+      await this.#guarded("create the table", () => this.#target.session.query(text));
+    }
+  }
+
+  async check({ signal }: StoreCallOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    await this.#known();
+  }
+
+  async tryClaim(id: string, { signal }: StoreCallOptions = {}): Promise<ClaimAnswer> {
+    assertClaimId(id);
+    signal?.throwIfAborted();
+    const layout = await this.#known();
+    const facts = this.#facts(id);
+    const claimed = await this.#run("claim a message", layout.insertClaim(facts));
+    if (claimed.rows.length > 0) return { status: "claimed", token: tokenOf(claimed), takenOver: false };
+    const seen = await this.#look(layout, id, facts.nowMs);
+    // Gone meanwhile: somebody has released it, and whoever comes next gets it.
+    if (seen === undefined) return { status: "in_progress" };
+    if (!seen.expired) return { status: seen.confirmed ? "already_confirmed" : "in_progress" };
+    const taken = await this.#run("claim a message", layout.takeOver(facts));
+    if (taken.rows.length === 0) return { status: "in_progress" };
+    return { status: "claimed", token: tokenOf(taken), takenOver: !seen.confirmed };
+  }
+
+  async confirm(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
+    signal?.throwIfAborted();
+    const layout = await this.#known();
+    const facts = { ...this.#facts(id), token };
+    const { changes } = await this.#run("confirm a message", layout.confirm(facts));
+    if (changes > 0) return "held";
+    const seen = await this.#look(layout, id, facts.nowMs);
+    return seen !== undefined && seen.confirmed && !seen.expired ? "held" : "lost";
+  }
+
+  async release(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
+    signal?.throwIfAborted();
+    const layout = await this.#known();
+    const { changes } = await this.#run("release a message", layout.release({ id, token }));
+    return changes > 0 ? "held" : "lost";
+  }
+
+  async renew(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<RenewAnswer> {
+    signal?.throwIfAborted();
+    const layout = await this.#known();
+    const renewed = await this.#run("renew a claim", layout.renew({ ...this.#facts(id), token }));
+    return renewed.rows.length > 0 ? { status: "held", token: tokenOf(renewed) } : { status: "lost" };
+  }
+
+  async isConfirmed(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    const seen = await this.#look(await this.#known(), id, this.#clock.now());
+    return seen !== undefined && seen.confirmed && !seen.expired;
+  }
+
+  /**
+   * Confirms a message inside the caller's own transaction, so that the work and the record of it commit together.
+   *
+   * In a consumer with this store, the claim of the delivery is confirmed, by its token. Elsewhere, the record is made here.
+   *
+   * @returns `already_confirmed` when the message was handled before: do nothing, and commit
+   * @throws {LeaseLostError} the claim is somebody else's by now: let the transaction roll back
+   * @throws {RetryableError} somebody else has claimed the message and works on it; a `StoreError` when the database does not answer
+   */
+  async onceWithin(tx: Handle | SqlSession, message: ClaimedMessage): Promise<OnceWithin> {
+    const session = this.#target.sessionOf(tx);
+    const { claim } = message;
+    const id = claim?.id ?? message.envelope.id;
+    assertClaimId(id);
+    // On the transaction's session: where one handle is one connection, another one would wait for the transaction's end.
+    const layout = await this.#known(session);
+    const run = (fragment: Fragment): Promise<SqlResult> => this.#run("confirm a message", fragment, session);
+    const facts = { ...this.#facts(id), token: claim?.token ?? "" };
+    if (claim !== undefined) {
+      if ((await run(layout.confirm(facts))).changes > 0) return "confirmed";
+      throw new LeaseLostError(
+        `Cannot confirm message "${id}": its claim is somebody else's by now, or was confirmed before`,
+      );
+    }
+    if ((await run(layout.insertConfirmed(facts))).changes > 0) return "confirmed";
+    const seen = await this.#look(layout, id, facts.nowMs, session);
+    if (seen?.confirmed === true && !seen.expired) return "already_confirmed";
+    if (seen?.expired === true && (await run(layout.takeOverConfirmed(facts))).changes > 0) return "confirmed";
+    throw new RetryableError(`Cannot confirm message "${id}": somebody else has claimed it and works on it`);
+  }
+
+  async purgeExpired({ batchSize = PURGE_BATCH, signal }: PurgeOptions = {}): Promise<number> {
+    assertWholeNumber("batchSize", batchSize, 1);
+    const layout = await this.#known();
+    for (let total = 0;;) {
+      signal?.throwIfAborted();
+      const { changes } = await this.#run("purge what has expired", layout.purge(batchSize, this.#clock.now()));
+      total += changes;
+      if (changes < batchSize) return total;
+    }
+  }
+
+  async count({ signal }: StoreCallOptions = {}): Promise<number> {
+    signal?.throwIfAborted();
+    const { rows } = await this.#run("count the claims", sql`SELECT count(*) AS n FROM ${tableName(this.#table)}`);
+    return readInteger(rows[0]?.["n"]);
+  }
+
+  #facts(id: string): ClaimFacts {
+    const { newId = randomUuid, random = systemRandom } = this.#options;
+    return { id, token: newId(), nowMs: Math.floor(this.#clock.now()) + FRACTION_MS * random() };
+  }
+
+  async #look(
+    layout: IdempotencyLayout,
+    id: string,
+    nowMs: number,
+    session = this.#target.session,
+  ): Promise<{ readonly confirmed: boolean; readonly expired: boolean } | undefined> {
+    const { rows: [row] } = await this.#run("look at a message", layout.look(id, nowMs), session);
+    if (row === undefined) return undefined;
+    return { confirmed: readBoolean(row["confirmed"]), expired: readBoolean(row["expired"]) };
+  }
+
+  /** Asks for the layout once; a database that was away is asked again. */
+  #known(session = this.#target.session): Promise<IdempotencyLayout> {
+    const { dialect } = this.#target;
+    return this.#layout ??= this.#guarded(
+      "look at the table",
+      () => detectIdempotencyLayout(session, { table: this.#table, dialect, wanted: this.#options.layout }, this),
+    ).catch((error) => {
+      this.#layout = undefined;
+      throw error;
+    });
+  }
+
+  #run(what: string, fragment: Fragment, session = this.#target.session): Promise<SqlResult> {
+    const { text, params } = render(fragment, this.#target.dialect.placeholder);
+    return this.#guarded(what, () => session.query(text, params));
+  }
+
+  /** The driver's words may show values, so they are in the cause alone. */
+  async #guarded<T>(what: string, action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      if (error instanceof AceMqError) throw error;
+      throw new StoreError(`Cannot ${what}: the database did not do it, for the reason in the cause`, { cause: error });
+    }
+  }
+}
+
+function tokenOf({ rows }: SqlResult): string {
+  return String(rows[0]?.["token"]);
+}

@@ -1,0 +1,59 @@
+/**
+ * Claims in a SQLite file.
+ *
+ * @module
+ */
+
+import type { SqlSession } from "../../src/ports/sql_session.ts";
+import { sqliteDialect } from "../sql/dialect.ts";
+import { assertInTransaction, isSqlSession } from "../sql/given_session.ts";
+import { type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
+import { Turns } from "../sql/turns.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { openSqliteTransaction, sqliteSession } from "./session.ts";
+
+/** A store of claims in SQLite. */
+export type SqliteIdempotencyStore = SqlIdempotencyStore<SqliteDatabase>;
+
+/**
+ * A store of claims in a SQLite file: any number of processes of one machine share it.
+ *
+ * Price: a claim and a confirmation are two small transactions, and each waits for the disk as the file's `synchronous` says; with WAL
+ * and `NORMAL`, some ten thousand a second.
+ *
+ * @throws {RangeError} an option out of range
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { DatabaseSync } from "node:sqlite";
+ * import { sqliteIdempotencyStore } from "@acemq/amqp/sqlite";
+ *
+ * const seen = sqliteIdempotencyStore(new DatabaseSync(":memory:"));
+ * await seen.createSchemaIfAbsent();
+ * const claim = await seen.tryClaim("6f1d");
+ * assert.equal(claim.status, "claimed");
+ * assert.equal((await seen.tryClaim("6f1d")).status, "in_progress");
+ * if (claim.status === "claimed") await seen.confirm("6f1d", claim.token);
+ * assert.equal((await seen.tryClaim("6f1d")).status, "already_confirmed");
+ * ```
+ */
+export function sqliteIdempotencyStore(
+  database: SqliteDatabase | SqlSession,
+  options: SqlIdempotencyOptions = {},
+): SqliteIdempotencyStore {
+  const { clock } = options;
+  const session = isSqlSession(database) ? database : sqliteSession(database, clock === undefined ? {} : { clock });
+  return new SqlIdempotencyStore({ session, dialect: sqliteDialect(), sessionOf }, options);
+}
+
+/** The session of a transaction that is open on a handle. */
+function sessionOf(tx: SqliteDatabase | SqlSession): SqlSession {
+  if (isSqlSession(tx)) return assertInTransaction(tx);
+  if (Turns.of(tx).isInTransaction) {
+    throw new TypeError(
+      "Cannot use the handle as a transaction: a session began the one that is open; hand in the session its work was given",
+    );
+  }
+  return assertInTransaction(openSqliteTransaction(tx));
+}
