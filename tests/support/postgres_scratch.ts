@@ -17,6 +17,8 @@ export interface Scratch {
   readonly client: () => Promise<pg.Client>;
   /** Lets time pass for whoever asks for `statement_timestamp()` in the schema. */
   readonly pass: (ms: number) => Promise<void>;
+  /** Stops that clock at an instant. */
+  readonly freeze: (iso: string) => Promise<void>;
   /** Runs SQL in the schema, past everything that is tested. */
   readonly sql: postgres.Sql;
   readonly close: () => Promise<void>;
@@ -36,16 +38,17 @@ export async function scratch(): Promise<Scratch> {
   const settings = { connectionString: POSTGRES_URL, options: `-c search_path=${path}` };
   const sql = postgresJs();
   await sql.unsafe(`CREATE SCHEMA ${schema}`);
-  await sql.unsafe(`CREATE TABLE ${schema}.passed (ms float8)`);
-  await sql.unsafe(`INSERT INTO ${schema}.passed VALUES (0)`);
+  await sql.unsafe(`CREATE TABLE ${schema}.passed (ms float8, stopped timestamptz)`);
+  await sql.unsafe(`INSERT INTO ${schema}.passed VALUES (0, NULL)`);
   await sql.unsafe(
     `CREATE FUNCTION ${schema}.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS
-      $$ SELECT pg_catalog.statement_timestamp() + (SELECT ms FROM ${schema}.passed) * interval '1 millisecond' $$`,
+      $$ SELECT coalesce(stopped, pg_catalog.statement_timestamp()) + ms * interval '1 millisecond' FROM ${schema}.passed $$`,
   );
   return {
     schema,
     sql,
     pass: async (ms) => void await sql.unsafe(`UPDATE ${schema}.passed SET ms = ms + ${ms}`),
+    freeze: async (iso) => void await sql.unsafe(`UPDATE ${schema}.passed SET stopped = '${iso}'`),
     postgresJs,
     pool: () => {
       const pool = new pg.Pool({ ...settings, max: 4 });
