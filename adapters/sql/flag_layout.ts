@@ -23,20 +23,20 @@ export interface FlagLayoutTarget {
 interface Names {
   readonly id: string;
   readonly time: string;
-  readonly yes: Fragment;
-  readonly no: Fragment;
+  readonly yes: string;
+  readonly no: string;
 }
 
 const NAMES: Readonly<Record<FlagLayoutTarget["name"], Names>> = {
-  go: { id: `"key"`, time: "handled_at", yes: raw("TRUE"), no: raw("FALSE") },
-  dotnet: { id: "message_id", time: "claimed_at", yes: raw("1"), no: raw("0") },
+  go: { id: `"key"`, time: "handled_at", yes: "TRUE", no: "FALSE" },
+  dotnet: { id: "message_id", time: "claimed_at", yes: "1", no: "0" },
 };
 
 /** Makes the statements. .NET counts the retention from the claim, and so leaves the time alone when a message is confirmed. */
 export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): IdempotencyLayout {
   const { name, table, dialect, instants } = target;
-  const { time, yes, no } = NAMES[name];
-  const id = raw(NAMES[name].id);
+  const { time } = NAMES[name];
+  const [id, yes, no] = [raw(NAMES[name].id), raw(NAMES[name].yes), raw(NAMES[name].no)];
   const at = raw(time);
   const token = instants.asText(time);
   const leaseIsOver = (nowMs: number): Fragment => instants.hasCome(time, nowMs, times.claimTimeoutMs);

@@ -35,9 +35,9 @@ export interface DetectedLayout {
   readonly instants: Instants;
 }
 
-const OWNER_COLUMNS = ["message_id", "state", "claimed_by", "recorded_at", "expires_at"];
-const GO_COLUMNS = ["key", "handled_at", "confirmed"];
-const DOTNET_COLUMNS = ["message_id", "claimed_at", "confirmed"];
+const OWNER_COLUMNS = ["message_id", "state", "claimed_by", "recorded_at", "expires_at"] as const;
+const GO_COLUMNS = ["key", "handled_at", "confirmed"] as const;
+const DOTNET_COLUMNS = ["message_id", "claimed_at", "confirmed"] as const;
 
 /** The column that tells how times are held, by the columns a layout has. */
 const TIME_COLUMNS: readonly (readonly [columns: readonly string[], time: string])[] = [
