@@ -13,7 +13,6 @@ import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
 import { Questions } from "./questions.ts";
 import type { MemoryQueue } from "./queue.ts";
-import { notImplemented } from "./refusals.ts";
 import { MemorySubscription } from "./subscription.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
@@ -64,7 +63,6 @@ export class MemoryConnection implements port.BrokerConnection {
   subscribe(queue: string, options: port.SubscribeOptions): Promise<port.Subscription> {
     return this.#askAbout(queue, "consume from", () => {
       assertPrefetch(options.prefetch);
-      if ("x-priority" in (options.arguments ?? {})) throw notImplemented("the memory broker has no x-priority");
       const subscription: MemorySubscription = new MemorySubscription(this.#broker, {
         queue,
         user: this,
@@ -94,6 +92,7 @@ export class MemoryConnection implements port.BrokerConnection {
     return this.#askAbout(name, "ask for", () => {
       const queue = this.#broker.findQueue(name);
       if (queue === undefined) return { status: "absent" };
+      queue.asked();
       // How much is in somebody else's own queue is not told.
       const { messages, consumers } = queue.isOpenTo(this) ? queue : { messages: 0, consumers: 0 };
       return { status: "present", messages, consumers };

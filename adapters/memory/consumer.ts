@@ -15,13 +15,19 @@ import type { QueueEntry } from "./ready_list.ts";
 export interface ConsumedQueue extends SourceQueue {
   /** The consumer can take another message. */
   offer(consumer: Consumer): void;
-  /** The consumer takes no more. */
+  /** The consumer is to be taken for a new one. */
+  replaceConsumer(consumer: Consumer): void;
+  /** The consumer takes no more; nobody is handed anything for that before {@linkcode ConsumedQueue.goOn}. */
   removeConsumer(consumer: Consumer): void;
+  /** Whoever can take a message gets it. */
+  goOn(): void;
 }
 
 /** What a {@linkcode Consumer} is told, and how. */
 export interface ConsumerOptions {
   readonly prefetch: number;
+  /** Its `x-priority`. */
+  readonly priority: number;
   readonly inlet: Inlet;
   readonly postbox: Postbox;
   readonly onDelivery: (delivery: BrokerDelivery) => void;
@@ -44,6 +50,10 @@ export class Consumer extends Holder {
     this.#prefetch = options.prefetch;
   }
 
+  get priority(): number {
+    return this.#options.priority;
+  }
+
   /** Whether it may have one message more. */
   get hasCredit(): boolean {
     return this.#isActive && (this.#prefetch === 0 || this.held < this.#prefetch);
@@ -57,7 +67,8 @@ export class Consumer extends Holder {
 
   setPrefetch(prefetch: number): void {
     this.#prefetch = prefetch;
-    this.#queue.offer(this);
+    // Over the wire a changed prefetch takes a new consumer.
+    if (this.#isActive) this.#queue.replaceConsumer(this);
   }
 
   override settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
@@ -81,13 +92,12 @@ export class Consumer extends Holder {
 
   /** Takes no more; what it holds can still be settled. */
   cancel(): void {
-    if (!this.#isActive) return;
-    this.#isActive = false;
-    this.#queue.removeConsumer(this);
+    this.#takeNoMore();
+    this.#queue.goOn();
   }
 
   override close(): void {
-    this.cancel();
+    this.#takeNoMore();
     super.close();
   }
 
@@ -97,6 +107,12 @@ export class Consumer extends Holder {
     this.#isActive = false;
     this.forget();
     if (wasActive) this.#options.postbox.post({ arrive: () => this.#options.onCancelled() });
+  }
+
+  #takeNoMore(): void {
+    if (!this.#isActive) return;
+    this.#isActive = false;
+    this.#queue.removeConsumer(this);
   }
 
   #tell(delivery: MemoryDelivery): void {

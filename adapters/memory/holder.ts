@@ -17,8 +17,8 @@ export interface SourceQueue {
   acknowledge(): void;
   requeue(entry: QueueEntry): void;
   discard(entry: QueueEntry): void;
-  /** The link went away with the message in hand. */
-  giveBack(entry: QueueEntry): void;
+  /** The link went away with the messages in hand, oldest first; whoever is next gets them before anything else. */
+  giveBack(entries: readonly QueueEntry[]): void;
 }
 
 /** Holds unsettled deliveries of one queue. */
@@ -80,8 +80,9 @@ export class Holder {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    for (const { entry } of this.#held) this.#queue.giveBack(entry);
+    const entries = Array.from(this.#held, ({ entry }) => entry);
     this.#held.clear();
+    this.#queue.giveBack(entries);
   }
 
   /** Lets go of everything: there is no queue to give it back to. */

@@ -82,8 +82,11 @@ export class Questions {
   }
 }
 
-/** A refusal as the port knows it; any other error stays what it is. */
+/** A refusal, or what cannot be asked, as the port knows it; any other error stays what it is. */
 export function portError(error: unknown, action: string): unknown {
+  if (error instanceof UnwritableHeaderError) {
+    return new TopologyError("ACEMQ_TOPOLOGY_REFUSED", `Cannot ${action}: ${error.message}`);
+  }
   if (!(error instanceof Refusal)) return error;
   const code = error.code === 404 ? "ACEMQ_TOPOLOGY_MISSING" : "ACEMQ_TOPOLOGY_REFUSED";
   return new TopologyError(code, `Cannot ${action}: ${error.message}`, { findings: [error.message] });

@@ -10,10 +10,13 @@ import type { Clock } from "../../src/clock.ts";
 import type { QueueSpec } from "../../src/topology/specs.ts";
 import { Alarm } from "./alarm.ts";
 import type { ConsumedQueue, Consumer } from "./consumer.ts";
+import { ConsumerLine } from "./consumer_line.ts";
 import type { DeathReason } from "./death_history.ts";
 import type { Declared } from "./equivalence.ts";
+import { type WaitingList, waitingList } from "./priority_list.ts";
 import { type QueueSettings, queueSettings } from "./queue_settings.ts";
-import { type QueueEntry, ReadyList } from "./ready_list.ts";
+import type { QueueEntry } from "./ready_list.ts";
+import { noPull } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 
 /** What a queue needs of the broker it is in. */
@@ -22,7 +25,7 @@ export interface QueueHost {
   /** Whether anybody is connected: nobody else can tell when a message expires. */
   readonly isInUse: boolean;
   bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void;
-  /** An auto-delete queue has lost its last consumer. */
+  /** An auto-delete queue has lost its last consumer, or nobody has used one that expires. */
   abandoned(queue: MemoryQueue): void;
 }
 
@@ -33,11 +36,11 @@ export class MemoryQueue implements ConsumedQueue {
   /** The connection an exclusive queue belongs to. */
   readonly owner: object | undefined;
   readonly #host: QueueHost;
-  readonly #ready = new ReadyList();
-  readonly #consumers = new Set<Consumer>();
-  /** Consumers that can take a message, longest waiting first; a full one leaves until it has settled something. */
-  readonly #line = new Set<Consumer>();
+  readonly #ready: WaitingList;
+  readonly #consumers: ConsumerLine<Consumer>;
   readonly #alarm: Alarm;
+  /** When it goes if nobody uses it; `Infinity` while somebody does. */
+  #goesAtMs = Infinity;
   #nextRank = 0;
   #readyBytes = 0;
   #unsettled = 0;
@@ -49,7 +52,10 @@ export class MemoryQueue implements ConsumedQueue {
     this.settings = queueSettings(spec);
     this.owner = owner;
     this.#host = host;
+    this.#ready = waitingList(this.settings.maxPriority);
+    this.#consumers = new ConsumerLine(this.settings);
     this.#alarm = new Alarm(host.clock, () => this.expire());
+    this.#use();
   }
 
   get isQuorum(): boolean {
@@ -85,18 +91,23 @@ export class MemoryQueue implements ConsumedQueue {
       return false;
     }
     const entry = this.#entry(message);
-    const consumer = this.#ready.size === 0 ? this.#nextInLine() : undefined;
+    const consumer = this.#ready.size === 0 ? this.#consumers.next() : undefined;
     if (consumer === undefined) this.#enqueue(entry);
     else this.#handTo(consumer, entry);
     return true;
   }
 
-  /** Takes the head off, to be settled by whoever asked. */
+  /**
+   * Takes the head off, to be settled by whoever asked.
+   *
+   * @throws {Refusal} a quorum queue with a single active consumer
+   */
   pull(): QueueEntry | undefined {
+    if (this.isQuorum && this.settings.isSingle) throw noPull(this.spec.name);
     this.#dropExpired();
     const entry = this.#shift();
     if (entry !== undefined) this.#unsettled++;
-    this.#setAlarm();
+    this.#use();
     return entry;
   }
 
@@ -108,10 +119,12 @@ export class MemoryQueue implements ConsumedQueue {
   requeue(entry: QueueEntry): void {
     const goesToTheBack = this.isQuorum && this.settings.deliveryLimit === Infinity;
     this.#comesBack(entry, goesToTheBack);
+    this.#settleDown();
   }
 
-  giveBack(entry: QueueEntry): void {
-    this.#comesBack(entry, false);
+  giveBack(entries: readonly QueueEntry[]): void {
+    for (const entry of entries) this.#comesBack(entry, false);
+    this.#settleDown();
   }
 
   discard(entry: QueueEntry): void {
@@ -120,19 +133,34 @@ export class MemoryQueue implements ConsumedQueue {
     this.#host.bury(entry.message, this, "rejected");
   }
 
+  /** Somebody has asked for it or declared it again: a use of a classic queue, not of a quorum queue. */
+  asked(): void {
+    if (!this.isQuorum) this.#use();
+  }
+
   addConsumer(consumer: Consumer): void {
     this.#consumers.add(consumer);
+    this.#use();
     this.offer(consumer);
   }
 
   removeConsumer(consumer: Consumer): void {
-    this.#consumers.delete(consumer);
-    this.#line.delete(consumer);
+    this.#consumers.remove(consumer);
+    this.#use();
     if (this.spec.autoDelete && this.#consumers.size === 0) this.#host.abandoned(this);
   }
 
+  goOn(): void {
+    this.#dispatch();
+  }
+
+  replaceConsumer(consumer: Consumer): void {
+    this.#consumers.comeAgain(consumer);
+    this.offer(consumer);
+  }
+
   offer(consumer: Consumer): void {
-    this.#standInLine(consumer);
+    this.#consumers.offer(consumer);
     this.#dispatch();
   }
 
@@ -145,13 +173,14 @@ export class MemoryQueue implements ConsumedQueue {
   /** Ends the queue: what waits is gone, and every consumer is told. */
   end(): void {
     this.#isGone = true;
+    this.#goesAtMs = Infinity;
     this.purge();
-    for (const consumer of this.#consumers) consumer.lose();
-    this.#consumers.clear();
+    for (const consumer of this.#consumers.clear()) consumer.lose();
   }
 
-  /** Lets go of what has expired at the head, and of nothing behind it. */
+  /** Lets go of what has expired at the head and of nothing behind it, and of itself. */
   expire(): void {
+    if (this.#goesAtMs !== Infinity && this.#goesAtMs <= this.#host.clock.elapsed()) return this.#host.abandoned(this);
     this.#dropExpired();
     this.#setAlarm();
   }
@@ -183,26 +212,18 @@ export class MemoryQueue implements ConsumedQueue {
     if (toTheBack) this.#ready.push(entry);
     else this.#ready.giveBack(entry);
     this.#readyBytes += entry.message.body.byteLength;
+  }
+
+  /** Deals with what has come back. */
+  #settleDown(): void {
     this.#dropOverflow();
     this.#dispatch();
     this.expire();
   }
 
-  #standInLine(consumer: Consumer): void {
-    if (consumer.hasCredit) this.#line.add(consumer);
-  }
-
-  #nextInLine(): Consumer | undefined {
-    for (const next of this.#line) {
-      this.#line.delete(next);
-      if (next.hasCredit) return next;
-    }
-    return undefined;
-  }
-
   #dispatch(): void {
     for (this.#dropExpired(); this.#ready.size > 0; this.#dropExpired()) {
-      const consumer = this.#nextInLine();
+      const consumer = this.#consumers.next();
       if (consumer === undefined) return;
       this.#handTo(consumer, this.#shift() as QueueEntry);
     }
@@ -211,7 +232,7 @@ export class MemoryQueue implements ConsumedQueue {
   #handTo(consumer: Consumer, entry: QueueEntry): void {
     this.#unsettled++;
     consumer.deliver(entry);
-    this.#standInLine(consumer);
+    this.#consumers.offer(consumer);
   }
 
   #shift(): QueueEntry | undefined {
@@ -246,8 +267,16 @@ export class MemoryQueue implements ConsumedQueue {
     }
   }
 
+  #use(): void {
+    const { expiresMs } = this.settings;
+    const isFree = expiresMs !== Infinity && this.#consumers.size === 0;
+    this.#goesAtMs = isFree ? this.#host.clock.elapsed() + expiresMs : Infinity;
+    this.#setAlarm();
+  }
+
+  /** What it is set for may have been put off when it rings. */
   #setAlarm(): void {
-    const expiresAtMs = this.#ready.peek()?.expiresAtMs ?? Infinity;
-    if (expiresAtMs !== Infinity && this.#host.isInUse) this.#alarm.set(expiresAtMs);
+    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs);
+    if (dueMs !== Infinity && this.#host.isInUse) this.#alarm.set(dueMs);
   }
 }

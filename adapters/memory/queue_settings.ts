@@ -4,11 +4,10 @@
  * @module
  */
 
-import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
 import type { QueueSpec } from "../../src/topology/specs.ts";
+import { ArgumentReader } from "./argument_reader.ts";
 import type { Declared } from "./equivalence.ts";
-import { notImplemented, preconditionFailed, type Refusal } from "./refusals.ts";
-import { kindOf } from "./wire_kind.ts";
+import { notImplemented } from "./refusals.ts";
 
 /** What becomes of a message that finds its queue full. */
 export type Overflow = "drop-head" | "reject-publish" | "reject-publish-dlx";
@@ -16,6 +15,12 @@ export type Overflow = "drop-head" | "reject-publish" | "reject-publish-dlx";
 /** How a queue behaves. */
 export interface QueueSettings {
   readonly isQuorum: boolean;
+  /** One consumer gets everything until it goes. */
+  readonly isSingle: boolean;
+  /** How long it stays when nobody uses it; `Infinity` for ever. */
+  readonly expiresMs: number;
+  /** The highest priority it tells apart; undefined where priorities do not count. */
+  readonly maxPriority: number | undefined;
   /** `Infinity` where nothing expires. */
   readonly ttlMs: number;
   /** Messages that may wait; `Infinity` for any number. */
@@ -31,27 +36,70 @@ export interface QueueSettings {
   readonly deliveryLimit: number;
 }
 
-/** Reads the arguments of a queue; throws the {@linkcode Refusal} the broker answers with where it refuses them. */
+/** The types of queue there are. */
+type Type = "classic" | "quorum";
+
+/** Arguments that only queues of another type have. */
+const OF_OTHER_TYPES: Readonly<Record<Type, readonly string[]>> = {
+  classic: [
+    "x-queue-leader-locator",
+    "x-dead-letter-strategy",
+    "x-max-in-memory-length",
+    "x-max-in-memory-bytes",
+    "x-quorum-initial-group-size",
+    "x-delivery-limit",
+    "x-max-age",
+    "x-stream-max-segment-size-bytes",
+    "x-initial-cluster-size",
+  ],
+  quorum: [
+    "x-max-priority",
+    "x-queue-mode",
+    "x-queue-version",
+    "x-queue-master-locator",
+    "x-max-age",
+    "x-stream-max-segment-size-bytes",
+    "x-initial-cluster-size",
+  ],
+};
+
+/** Above that there are no priorities. */
+const HIGHEST_PRIORITY = 255;
+
+/**
+ * Reads the arguments of a queue; throws the {@linkcode Refusal} the broker answers with where it refuses them.
+ *
+ * In the order the broker looks at them: it names the first that is wrong.
+ */
 export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
   const read = new ArgumentReader(spec);
-  const isQuorum = read.queueType() === "quorum";
+  const type = queueType(read);
+  const isQuorum = type === "quorum";
   if (isQuorum) assertQuorumProperties(spec, read);
-  const deadLetterExchange = read.text("x-dead-letter-exchange");
-  const deadLetterRoutingKey = read.text("x-dead-letter-routing-key");
-  if (deadLetterExchange === undefined && deadLetterRoutingKey !== undefined) {
-    throw read.invalid("x-dead-letter-routing-key", "routing_key_but_no_dlx_defined");
-  }
-  if (!isQuorum && read.has("x-delivery-limit")) throw read.invalidForType("x-delivery-limit");
-  return {
+  const settings = {
     isQuorum,
-    ttlMs: read.wholeNumber("x-message-ttl"),
+    expiresMs: expiresMs(read),
+    ttlMs: read.timeMs("x-message-ttl"),
+    deadLetterExchange: deadLetterExchange(read),
+    deadLetterRoutingKey: deadLetterRoutingKey(read),
     maxLength: read.wholeNumber("x-max-length"),
     maxLengthBytes: read.wholeNumber("x-max-length-bytes"),
-    overflow: read.overflow(isQuorum),
-    deadLetterExchange,
-    deadLetterRoutingKey,
-    deliveryLimit: read.wholeNumber("x-delivery-limit"),
+    maxPriority: maxPriority(read),
+    overflow: overflow(read, isQuorum),
+    isSingle: read.truth("x-single-active-consumer"),
+    deliveryLimit: deliveryLimit(read),
   };
+  assertKnownWords(read);
+  const foreign = OF_OTHER_TYPES[type].find((argument) => read.has(argument));
+  if (foreign !== undefined) throw read.invalidForType(foreign, type);
+  return settings;
+}
+
+function queueType(read: ArgumentReader): Type {
+  const value = read.text("x-queue-type") ?? "classic";
+  if (value === "stream") throw notImplemented("the memory broker has no streams");
+  if (value === "classic" || value === "quorum") return value;
+  throw read.invalid("x-queue-type", `"unsupported queue type '${value}'"`);
 }
 
 function assertQuorumProperties(spec: Declared<QueueSpec>, read: ArgumentReader): void {
@@ -60,80 +108,56 @@ function assertQuorumProperties(spec: Declared<QueueSpec>, read: ArgumentReader)
   if (spec.autoDelete) throw read.invalidProperty("auto-delete");
 }
 
-/** What this broker does not do, it refuses: a queue that silently did something else would be no test of anything. */
-const NOT_HERE: readonly string[] = ["x-expires", "x-max-priority", "x-single-active-consumer"];
+function expiresMs(read: ArgumentReader): number {
+  const ms = read.timeMs("x-expires");
+  if (ms === 0) throw read.invalid("x-expires", "{value_zero,0}");
+  return ms;
+}
 
-class ArgumentReader {
-  readonly #name: string;
-  readonly #arguments: WireTable;
+function deadLetterExchange(read: ArgumentReader): string | undefined {
+  const value = read.value("x-dead-letter-exchange");
+  if (value === undefined || typeof value === "string") return value;
+  throw read.wrongType("x-dead-letter-exchange", value);
+}
 
-  constructor({ name, arguments: args }: Declared<QueueSpec>) {
-    this.#name = name;
-    this.#arguments = args;
-    for (const argument of NOT_HERE) {
-      if (this.has(argument)) throw notImplemented(`the memory broker has no ${argument}`);
-    }
-    if (this.#value("x-dead-letter-strategy") === "at-least-once") {
-      throw notImplemented("the memory broker has no dead-lettering that waits until somebody takes what died");
-    }
+function deadLetterRoutingKey(read: ArgumentReader): string | undefined {
+  const value = read.text("x-dead-letter-routing-key");
+  if (value === undefined || read.has("x-dead-letter-exchange")) return value;
+  throw read.invalid("x-dead-letter-routing-key", "routing_key_but_no_dlx_defined");
+}
+
+function maxPriority(read: ArgumentReader): number | undefined {
+  const value = read.wholeNumber("x-max-priority");
+  if (value === Infinity) return undefined;
+  if (value > HIGHEST_PRIORITY) throw read.invalid("x-max-priority", `{max_value_exceeded,${value}}`);
+  return value;
+}
+
+/** A quorum queue knows only two ways, and takes the third for the first. */
+function overflow(read: ArgumentReader, isQuorum: boolean): Overflow {
+  const value = read.text("x-overflow") ?? "drop-head";
+  if (value === "reject-publish-dlx") return isQuorum ? "drop-head" : value;
+  if (value === "drop-head" || value === "reject-publish") return value;
+  throw read.invalid("x-overflow", "invalid_overflow");
+}
+
+/** The broker takes whatever it is given, and compares the count of returns with it. */
+function deliveryLimit(read: ArgumentReader): number {
+  const value = read.value("x-delivery-limit");
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : Infinity;
+}
+
+/** What makes no difference in memory is still refused where it makes no sense. */
+function assertKnownWords(read: ArgumentReader): void {
+  const mode = read.text("x-queue-mode") ?? "default";
+  if (mode !== "default" && mode !== "lazy") throw read.invalid("x-queue-mode", `"unsupported queue mode '${mode}'"`);
+  const version = read.wholeNumber("x-queue-version");
+  if (version !== Infinity && version !== 1 && version !== 2) {
+    throw read.invalid("x-queue-version", `"unsupported queue version '${version}'"`);
   }
-
-  has(argument: string): boolean {
-    return Object.hasOwn(this.#arguments, argument);
+  const strategy = read.text("x-dead-letter-strategy") ?? "at-most-once";
+  if (strategy === "at-least-once") {
+    throw notImplemented("the memory broker has no dead-lettering that waits until somebody takes what died");
   }
-
-  queueType(): "classic" | "quorum" {
-    const value = this.#value("x-queue-type") ?? "classic";
-    if (typeof value !== "string") throw this.invalid("x-queue-type", `{unacceptable_type,${kindOf(value)}}`);
-    if (value === "stream") throw notImplemented("the memory broker has no streams");
-    if (value === "classic" || value === "quorum") return value;
-    throw this.invalid("x-queue-type", `"unsupported queue type '${value}'"`);
-  }
-
-  /** A quorum queue knows only two ways, and takes the third for the first. */
-  overflow(isQuorum: boolean): Overflow {
-    const value = this.#value("x-overflow") ?? "drop-head";
-    if (typeof value !== "string") throw this.invalid("x-overflow", `{unacceptable_type,${kindOf(value)}}`);
-    if (value === "reject-publish-dlx") return isQuorum ? "drop-head" : value;
-    if (value === "drop-head" || value === "reject-publish") return value;
-    throw this.invalid("x-overflow", "invalid_overflow");
-  }
-
-  wholeNumber(argument: string): number {
-    const value = this.#value(argument);
-    if (value === undefined) return Infinity;
-    if (typeof value !== "number" && typeof value !== "bigint") {
-      throw this.invalid(argument, `"expected integer, got ${kindOf(value)}"`);
-    }
-    if (value < 0) throw this.invalid(argument, `{value_negative,${value}}`);
-    return Number(value);
-  }
-
-  text(argument: string): string | undefined {
-    const value = this.#value(argument);
-    if (value === undefined || typeof value === "string") return value;
-    return this.#refuse(`invalid type '${kindOf(value)}' for arg '${argument}' in queue '${this.#name}' in vhost '/'`);
-  }
-
-  invalid(argument: string, reason: string): Refusal {
-    return preconditionFailed(`invalid arg '${argument}' for queue '${this.#name}' in vhost '/': ${reason}`);
-  }
-
-  invalidForType(argument: string): Refusal {
-    return preconditionFailed(
-      `invalid arg '${argument}' for queue '${this.#name}' in vhost '/' of queue type rabbit_classic_queue`,
-    );
-  }
-
-  invalidProperty(property: string): Refusal {
-    return preconditionFailed(`invalid property '${property}' for queue '${this.#name}' in vhost '/'`);
-  }
-
-  #value(argument: string): WireValue | undefined {
-    return this.has(argument) ? this.#arguments[argument] : undefined;
-  }
-
-  #refuse(words: string): never {
-    throw preconditionFailed(words);
-  }
+  if (strategy !== "at-most-once") throw read.invalid("x-dead-letter-strategy", "invalid_dlx_strategy");
 }

@@ -38,6 +38,15 @@ export function lockedQueue(name: string): Refusal {
   );
 }
 
+/** A quorum queue hands everything to its active consumer. */
+export function noPull(name: string): Refusal {
+  return new Refusal(
+    405,
+    `RESOURCE_LOCKED - cannot obtain access to locked queue '${name}' in vhost '/'. basic.get operations are not supported ` +
+      "by quorum queues with single active consumer",
+  );
+}
+
 /** Nobody may touch it. */
 export function accessRefused(words: string): Refusal {
   return new Refusal(403, `ACCESS_REFUSED - ${words}`);

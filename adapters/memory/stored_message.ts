@@ -8,6 +8,7 @@ import { randomUuid } from "../../src/clock.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type { ReceivedMessage, ReceivedProperties } from "../../src/message/received.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
+import { LONGEST_TIME_MS } from "./argument_reader.ts";
 import { preconditionFailed } from "./refusals.ts";
 import { fitsShortText, isFlat, tableAfterHop } from "./wire_hop.ts";
 import { kindOf } from "./wire_kind.ts";
@@ -65,6 +66,9 @@ export function storedMessage(
   const { expiration } = properties;
   if (expiration !== undefined && !/^\d+$/.test(expiration)) {
     throw preconditionFailed(`invalid expiration '${expiration}'`);
+  }
+  if (Number(expiration) > LONGEST_TIME_MS) {
+    throw preconditionFailed(`invalid expiration '${expiration}': {value_too_large,${expiration}}`);
   }
   return {
     exchange,

@@ -5,11 +5,14 @@
  */
 
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
+import type { DeclareArguments } from "../../src/topology/specs.ts";
 import { Consumer } from "./consumer.ts";
 import type { Inlet } from "./inlet.ts";
-import { Refusal } from "./refusals.ts";
+import { preconditionFailed, Refusal } from "./refusals.ts";
 import { turn } from "./turn.ts";
 import type { VirtualHost } from "./virtual_host.ts";
+import { tableAfterHop } from "./wire_hop.ts";
+import { kindOf } from "./wire_kind.ts";
 
 /** Whose subscription, to what, and how. */
 export interface SubscriptionTerms {
@@ -59,13 +62,13 @@ export class MemorySubscription implements Subscription {
   }
 
   cancel(): Promise<void> {
-    this.#stop();
+    this.#comeNoMore();
     this.#terms.inlet.send(() => this.#consumer?.cancel());
     return Promise.resolve();
   }
 
   close(): Promise<void> {
-    this.#stop();
+    this.#comeNoMore();
     this.#consumer?.leave();
     this.#terms.inlet.send(() => this.end());
     return Promise.resolve();
@@ -73,24 +76,25 @@ export class MemorySubscription implements Subscription {
 
   /** The broker has read the close, or the connection is gone. */
   end(): void {
-    this.#stop();
+    this.#comeNoMore();
     this.#consumer?.close();
     this.#terms.onEnd();
   }
 
-  #stop(): void {
+  #comeNoMore(): void {
     this.#isEnded = true;
     this.#stopWaiting?.();
   }
 
   #attach(): void {
-    const { queue: name, user, inlet, options: { onDelivery } } = this.#terms;
+    const { queue: name, user, inlet, options } = this.#terms;
     const queue = this.#host.queue(name, user);
     this.#consumer = new Consumer(queue, {
       prefetch: this.#prefetch,
+      priority: priorityIn(name, options.arguments),
       inlet,
       postbox: this.#host.postbox,
-      onDelivery,
+      onDelivery: options.onDelivery,
       onCancelled: () => this.#lose(),
     });
     queue.addConsumer(this.#consumer);
@@ -121,4 +125,13 @@ export class MemorySubscription implements Subscription {
     onEvent({ type: "consumer_recovered", queue });
     options.onRecovered();
   }
+}
+
+/** The `x-priority` of a consumer; without one it has 0. */
+function priorityIn(queue: string, args: DeclareArguments = {}): number {
+  const { "x-priority": priority = 0 } = tableAfterHop(args);
+  if (typeof priority === "number" || typeof priority === "bigint") return Number(priority);
+  throw preconditionFailed(
+    `invalid arg 'x-priority' for queue '${queue}' in vhost '/': "expected integer, got ${kindOf(priority)}"`,
+  );
 }

@@ -106,7 +106,9 @@ export class VirtualHost implements QueueHost {
     const asked = declared(spec);
     const there = this.#queues.get(name);
     if (there !== undefined) {
-      const difference = queueDifference(this.queue(name, user).spec, asked);
+      const queue = this.queue(name, user);
+      queue.asked();
+      const difference = queueDifference(queue.spec, asked);
       if (difference !== undefined) throw difference;
       return;
     }

@@ -13,5 +13,5 @@ async function open(): Promise<BrokerUnderTest> {
   };
 }
 
-brokerContract("the memory broker", open, { lacks: ["queue_expiry", "single_active_consumer", "priorities"] });
+brokerContract("the memory broker", open);
 blockedBrokerContract("the memory broker", open);

@@ -196,9 +196,10 @@ describe("the limits of a memory broker", () => {
   });
 
   for (
-    const args of [{ "x-queue-type": "stream" }, { "x-max-priority": 5 }, { "x-expires": 1 }, {
-      "x-single-active-consumer": true,
-    }]
+    const args of [
+      { "x-queue-type": "stream" },
+      { "x-queue-type": "quorum", "x-dead-letter-strategy": "at-least-once" },
+    ]
   ) {
     it(`are said of what it does not have: ${JSON.stringify(args)}`, async () => {
       const { broker, mq } = await opened();
@@ -220,16 +221,6 @@ describe("connections to a memory broker", () => {
     await publish(mq, "q", "1");
     await clock.advance(0);
     assert.deepEqual([subscription.live, deliveries.length, broker.inspect("q")?.consumers], [true, 1, 1]);
-  });
-
-  it("are refused a consumer that would go before others", async () => {
-    const { mq } = await opened();
-    await declare(mq, "q");
-    const options = { prefetch: 1, consumerTag: "t", onDelivery: () => {}, onLost: () => {}, onRecovered: () => {} };
-    await assert.rejects(
-      mq.subscribe("q", { ...options, arguments: { "x-priority": 5 } }),
-      /NOT_IMPLEMENTED - the memory broker has no x-priority$/,
-    );
   });
 
   it("do not hear of the end of a block once they are closed", async () => {

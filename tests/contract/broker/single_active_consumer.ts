@@ -50,14 +50,18 @@ export function singleActiveConsumer(it: Scenario): void {
     });
 
     it(`hands on what the active consumer of a ${type} queue held when it closes, in order`, async (world) => {
-      const { queue, readers: [first, second] } = await readers(world, args);
-      await world.fill(queue, "1", "2", "3");
+      const { queue, readers: [first, second] } = await readers(world, args, 3);
+      await world.fill(queue, "1", "2", "3", "4", "5");
       await world.until("three messages", () => first.deliveries.length === 3);
       first.deliveries[1]?.settle("ack");
+      await world.until("a fourth", () => first.deliveries.length === 4);
+      await world.depth(queue, 1);
       await first.subscription.close();
-      await world.until("two messages", () => second.deliveries.length === 2);
+      await world.until("three messages", () => second.deliveries.length === 3);
+      second.deliveries[0]?.settle("ack");
+      await world.until("the last one", () => second.deliveries.length === 4);
       const seen = second.deliveries.map(({ message }, index) => [second.bodies()[index], message.redelivered]);
-      assert.deepEqual(seen, [["1", true], ["3", true]]);
+      assert.deepEqual(seen, [["1", true], ["3", true], ["4", true], ["5", false]]);
     });
 
     it(`takes from a cancelled consumer of a ${type} queue what it still holds`, async (world) => {

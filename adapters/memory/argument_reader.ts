@@ -1,0 +1,89 @@
+/**
+ * Reads the arguments of a declaration, and refuses them in the broker's words.
+ *
+ * @module
+ */
+
+import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
+import type { QueueSpec } from "../../src/topology/specs.ts";
+import type { Declared } from "./equivalence.ts";
+import { preconditionFailed, type Refusal } from "./refusals.ts";
+import { kindOf } from "./wire_kind.ts";
+
+/** The longest time the broker can wait for, milliseconds: ten years. */
+export const LONGEST_TIME_MS = 315_360_000_000;
+
+/** The arguments of one queue. */
+export class ArgumentReader {
+  readonly #name: string;
+  readonly #arguments: WireTable;
+
+  constructor({ name, arguments: args }: Declared<QueueSpec>) {
+    this.#name = name;
+    this.#arguments = args;
+  }
+
+  has(argument: string): boolean {
+    return Object.hasOwn(this.#arguments, argument);
+  }
+
+  value(argument: string): WireValue | undefined {
+    return this.has(argument) ? this.#arguments[argument] : undefined;
+  }
+
+  /** `Infinity` where it is not there. */
+  wholeNumber(argument: string): number {
+    const value = this.value(argument);
+    if (value === undefined) return Infinity;
+    if (typeof value !== "number" && typeof value !== "bigint") {
+      throw this.invalid(argument, `"expected integer, got ${kindOf(value)}"`);
+    }
+    if (value < 0) throw this.invalid(argument, `{value_negative,${value}}`);
+    return Number(value);
+  }
+
+  /** As {@linkcode ArgumentReader.wholeNumber}, for a time. */
+  timeMs(argument: string): number {
+    const ms = this.wholeNumber(argument);
+    if (ms !== Infinity && ms > LONGEST_TIME_MS) throw this.invalid(argument, `{value_too_large,${ms}}`);
+    return ms;
+  }
+
+  truth(argument: string): boolean {
+    const value = this.value(argument) ?? false;
+    if (typeof value !== "boolean") throw this.unacceptable(argument, value);
+    return value;
+  }
+
+  text(argument: string): string | undefined {
+    const value = this.value(argument);
+    if (value === undefined || typeof value === "string") return value;
+    throw this.unacceptable(argument, value);
+  }
+
+  invalid(argument: string, reason: string): Refusal {
+    return preconditionFailed(`invalid arg '${argument}' for queue '${this.#name}' in vhost '/': ${reason}`);
+  }
+
+  /** Of a kind the argument does not take. */
+  unacceptable(argument: string, value: WireValue): Refusal {
+    return this.invalid(argument, `{unacceptable_type,${kindOf(value)}}`);
+  }
+
+  /** Of a kind the argument does not take, in the words for names of other objects. */
+  wrongType(argument: string, value: WireValue): Refusal {
+    const words = `invalid type '${kindOf(value)}' for arg '${argument}' in queue '${this.#name}' in vhost '/'`;
+    return preconditionFailed(words);
+  }
+
+  /** Nothing for a queue of this type. */
+  invalidForType(argument: string, type: string): Refusal {
+    return preconditionFailed(
+      `invalid arg '${argument}' for queue '${this.#name}' in vhost '/' of queue type rabbit_${type}_queue`,
+    );
+  }
+
+  invalidProperty(property: string): Refusal {
+    return preconditionFailed(`invalid property '${property}' for queue '${this.#name}' in vhost '/'`);
+  }
+}
