@@ -145,9 +145,115 @@ export function deadLetters(it: Scenario): void {
     },
   );
 
+  it("keeps a history apart by queue and by reason, the newest death first and the others in no order", async (world) => {
+    const [queue, waiting] = [world.name("q"), world.name("wait")];
+    const dead = await world.queue("dead");
+    const redeclare = async (args: DeclareArguments, to: string): Promise<void> => {
+      await world.mq.deleteQueue(queue);
+      await world.queue("q", { ...args, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": to });
+    };
+    await world.queue("wait", { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": queue });
+    await redeclare({ "x-message-ttl": 50 }, waiting);
+    await world.fill(queue, "1");
+    const expired = await world.hold(waiting);
+    await redeclare({}, waiting);
+    expired.settle("discard");
+    (await world.hold(queue)).settle("discard");
+    const rejected = await world.hold(waiting);
+    assert.deepEqual(historyOf(rejected.message), {
+      newest: [queue, "rejected", 1],
+      others: [[queue, "expired", 1], [waiting, "rejected", 1]],
+    });
+    await redeclare({ "x-max-length": 0 }, dead);
+    rejected.settle("discard");
+    const message = await world.take(dead);
+    assert.deepEqual(historyOf(message), {
+      newest: [queue, "maxlen", 1],
+      others: [[queue, "expired", 1], [queue, "rejected", 1], [waiting, "rejected", 2]],
+    });
+    assert.deepEqual(firstOf(message), [queue, "expired", ""]);
+  });
+
+  quorum("keeps one history through queues of both types", async (world) => {
+    const dead = await world.queue("dead");
+    const types = [["a", "classic"], ["b", "quorum"], ["c", "classic"], ["d", "quorum"]] as const;
+    const names = [...types.map(([label]) => world.name(label)), dead];
+    for (const [index, [label, type]] of types.entries()) {
+      const args = { "x-queue-type": type, "x-dead-letter-exchange": "" };
+      await world.queue(label, { ...args, "x-dead-letter-routing-key": names[index + 1] ?? "" });
+    }
+    await world.fill(world.name("a"), "1");
+    for (const [label] of types) (await world.hold(world.name(label))).settle("discard");
+    const message = await world.take(dead);
+    const deaths = types.map(([label]) => [world.name(label), "rejected", 1]);
+    assert.deepEqual(historyOf(message), { newest: deaths[3], others: deaths.slice(0, 3) });
+    assert.ok(deathsOn(message).every((death) => String(death["routing-keys"]) === death["queue"]));
+    assert.deepEqual(firstOf(message), [world.name("a"), "rejected", ""]);
+  });
+
+  it("writes the exchange and the key a message came with on each of its deaths", async (world) => {
+    const [first, second] = [await world.exchange("first", "topic"), await world.exchange("second", "fanout")];
+    const queue = await world.queue("q", { "x-dead-letter-exchange": second });
+    const middle = await world.queue("middle", {
+      "x-dead-letter-exchange": second,
+      "x-dead-letter-routing-key": "other",
+    });
+    await world.bind(queue, first, { key: "#" });
+    await world.bind(middle, second);
+    await world.publish("a.b", { exchange: first });
+    (await world.hold(queue)).settle("discard");
+    (await world.hold(middle)).settle("discard");
+    const message = await world.take(middle);
+    assert.deepEqual(deathsOn(message).map((death) => [death["queue"], death["exchange"], death["routing-keys"]]), [
+      [middle, second, ["a.b"]],
+      [queue, first, ["a.b"]],
+    ]);
+    assert.deepEqual([message.exchange, message.routingKey, firstOf(message)], [second, "other", [
+      queue,
+      "rejected",
+      first,
+    ]]);
+  });
+
+  it("sends what died to the alternate exchange where the dead-letter exchange has no queue for it", async (world) => {
+    const alternate = await world.exchange("alternate", "fanout");
+    const exchange = await world.exchange("dlx", "direct", { "alternate-exchange": alternate });
+    const [queue, other] = [await world.queue("q", { "x-dead-letter-exchange": exchange }), await world.queue("other")];
+    await world.bind(other, alternate);
+    await world.fill(queue, "1");
+    (await world.hold(queue)).settle("discard");
+    assert.deepEqual(await world.bodies(other, 1), ["1"]);
+  });
+
+  onEachQueueType(it, (it, type) => {
+    const typed = { "x-queue-type": type, "x-dead-letter-exchange": "" };
+
+    it(`brings what is rejected back to a ${type} queue that is its own dead-letter queue`, async (world) => {
+      const queue = await world.queue("q", { ...typed, "x-dead-letter-routing-key": world.name("q") });
+      await world.fill(queue, "1");
+      for (let round = 0; round < 3; round++) (await world.hold(queue)).settle("discard");
+      assert.deepEqual(historyOf(await world.take(queue)), { newest: [queue, "rejected", 3], others: [] });
+    });
+
+    it(`drops what a ${type} queue that is its own dead-letter queue lets expire or has no room for`, async (world) => {
+      const key = { "x-dead-letter-routing-key": world.name("q") };
+      const queue = await world.queue("q", { ...typed, ...key, "x-message-ttl": 50 });
+      await world.fill(queue, "1");
+      await world.depth(queue, 0);
+      const full = await world.queue("full", {
+        ...typed,
+        "x-dead-letter-routing-key": world.name("full"),
+        "x-max-length": 1,
+      });
+      await world.fill(full, "1", "2");
+      assert.deepEqual(await world.bodies(full, 1), ["2"]);
+      await world.depth(full, 0);
+    });
+  });
+
   it("believes an x-death that a client sent: counts go on from it", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, {});
-    const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", note: "kept" }];
+    const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", time: new Date(5_000), note: "kept" }];
     await world.publish(queue, { headers: { "x-death": sent } });
     (await world.hold(queue)).settle("discard");
     const { headers } = await world.take(dead);
@@ -219,6 +325,17 @@ async function causeOf(world: World, dead: string): Promise<readonly WireValue[]
   const message = await world.take(dead);
   const { reason, queue } = firstDeath(message);
   return [textOf(message), reason ?? null, queue ?? null];
+}
+
+/** Queue, reason and count of each death; the order of all but the newest is left to the broker. */
+function historyOf(message: ReceivedMessage): { readonly newest: unknown; readonly others: readonly unknown[] } {
+  const [newest, ...others] = deathsOn(message).map(({ queue, reason, count }) => [queue, reason, count]);
+  return { newest, others: others.toSorted((one, other) => String(one) < String(other) ? -1 : 1) };
+}
+
+/** What the broker wrote of the first death alone. */
+function firstOf({ headers }: ReceivedMessage): readonly unknown[] {
+  return ["queue", "reason", "exchange"].map((what) => headers[`x-first-death-${what}`]);
 }
 
 function firstDeath(message: ReceivedMessage): WireTable {

@@ -95,6 +95,61 @@ const REFUSED: readonly (readonly [spec: Partial<QueueSpec>, words: string])[] =
     { arguments: { "x-delivery-limit": 5 } },
     "invalid arg 'x-delivery-limit' for queue 'Q' in vhost '/' of queue type rabbit_classic_queue",
   ],
+  [{ arguments: { "x-expires": 0 } }, "invalid arg 'x-expires' for queue 'Q' in vhost '/': {value_zero,0}"],
+  ...["x-expires", "x-message-ttl"].map((name) =>
+    [
+      { arguments: { [name]: 315_360_000_001 } },
+      `invalid arg '${name}' for queue 'Q' in vhost '/': {value_too_large,315360000001}`,
+    ] as const
+  ),
+  [
+    { arguments: { "x-max-length-bytes": "1" } },
+    "invalid arg 'x-max-length-bytes' for queue 'Q' in vhost '/': \"expected integer, got longstr\"",
+  ],
+  [
+    { arguments: { "x-max-priority": 256 } },
+    "invalid arg 'x-max-priority' for queue 'Q' in vhost '/': {max_value_exceeded,256}",
+  ],
+  [
+    { arguments: { "x-max-priority": -1 } },
+    "invalid arg 'x-max-priority' for queue 'Q' in vhost '/': {value_negative,-1}",
+  ],
+  [
+    { arguments: { "x-queue-type": "quorum", "x-max-priority": 5 } },
+    "invalid arg 'x-max-priority' for queue 'Q' in vhost '/' of queue type rabbit_quorum_queue",
+  ],
+  [
+    { arguments: { "x-single-active-consumer": "yes" } },
+    "invalid arg 'x-single-active-consumer' for queue 'Q' in vhost '/': {unacceptable_type,longstr}",
+  ],
+  [
+    { arguments: { "x-queue-mode": "eager" } },
+    "invalid arg 'x-queue-mode' for queue 'Q' in vhost '/': \"unsupported queue mode 'eager'\"",
+  ],
+  [
+    { arguments: { "x-queue-type": "quorum", "x-queue-mode": "lazy" } },
+    "invalid arg 'x-queue-mode' for queue 'Q' in vhost '/' of queue type rabbit_quorum_queue",
+  ],
+  [
+    { arguments: { "x-queue-version": 3 } },
+    "invalid arg 'x-queue-version' for queue 'Q' in vhost '/': \"unsupported queue version '3'\"",
+  ],
+  [
+    { arguments: { "x-dead-letter-strategy": "at-most-once" } },
+    "invalid arg 'x-dead-letter-strategy' for queue 'Q' in vhost '/' of queue type rabbit_classic_queue",
+  ],
+  [
+    { arguments: { "x-queue-type": "quorum", "x-dead-letter-strategy": "at-best" } },
+    "invalid arg 'x-dead-letter-strategy' for queue 'Q' in vhost '/': invalid_dlx_strategy",
+  ],
+  [
+    { arguments: { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": 1 } },
+    "invalid arg 'x-dead-letter-routing-key' for queue 'Q' in vhost '/': {unacceptable_type,signedint}",
+  ],
+  [
+    { arguments: { "x-max-length": -1, "x-expires": 0, "x-overflow": "foo", "x-delivery-limit": 5 } },
+    "invalid arg 'x-expires' for queue 'Q' in vhost '/': {value_zero,0}",
+  ],
   [
     { durable: false, arguments: { "x-queue-type": "quorum" } },
     "invalid property 'non-durable' for queue 'Q' in vhost '/'",
@@ -322,7 +377,14 @@ export function declaring(it: Scenario): void {
     const locked = new RegExp(`RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '${queue}'`);
     assert.match(reasonOf(await world.declareQueue(queue, spec)), locked);
     assert.deepEqual(await world.mq.checkQueue(queue), { status: "present", messages: 0, consumers: 0 });
-    const asks = [() => world.mq.pull(queue), () => world.read(queue), () => world.mq.deleteQueue(queue)];
+    const binding = { queue, exchange: "amq.fanout", routingKey: "", arguments: {} };
+    assert.match(reasonOf(await world.mq.bindQueue(binding)), locked);
+    const asks = [
+      () => world.mq.pull(queue),
+      () => world.read(queue),
+      () => world.mq.purgeQueue(queue),
+      () => world.mq.deleteQueue(queue),
+    ];
     for (const ask of asks) {
       await assert.rejects(
         ask,
@@ -339,6 +401,51 @@ export function declaring(it: Scenario): void {
     const queue = await world.queue("q");
     const result = await world.declareQueue(queue, { exclusive: true });
     assert.match(reasonOf(result), /^RESOURCE_LOCKED - cannot obtain exclusive access to locked queue/);
+  });
+
+  it("refuses arguments of a consumer that no AMQP kind holds, and goes on", async (world) => {
+    const queue = await world.queue("q");
+    await assert.rejects(
+      world.read(queue, { arguments: { "x-nothing": NaN } }),
+      (error) => error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_REFUSED",
+    );
+    const { bodies } = await world.read(queue, { arguments: { "x-anything": [1, "a"] } });
+    await world.fill(queue, "1");
+    await world.until("a message", () => bodies().length === 1);
+  });
+
+  it("dead-letters nothing of a queue that is deleted or purged", async (world) => {
+    const dead = await world.queue("dead");
+    const queue = await world.queue("q", { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead });
+    await world.fill(queue, "1");
+    await world.mq.purgeQueue(queue);
+    await world.fill(queue, "2");
+    await world.hold(queue);
+    await world.fill(queue, "3");
+    await world.mq.deleteQueue(queue);
+    await world.fill(dead, "and nothing before it");
+    assert.deepEqual(await world.bodies(dead, 1), ["and nothing before it"]);
+  });
+
+  it("removes an auto-delete queue with its last consumer, however that ends", async (world) => {
+    for (const end of ["cancel", "close", "connection"] as const) {
+      const queue = world.name(end);
+      await world.declareQueue(queue, { autoDelete: true });
+      const { mq } = await world.connect();
+      await world.fill(queue, "1");
+      const { deliveries, subscription } = await world.read(queue, { by: mq });
+      await world.until("a message", () => deliveries.length === 1);
+      await (end === "connection" ? mq.close() : subscription[end]());
+      await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent");
+    }
+  });
+
+  it("does not take a pull for a consumer of an auto-delete queue", async (world) => {
+    const queue = world.name("q");
+    await world.declareQueue(queue, { autoDelete: true });
+    await world.fill(queue, "1", "2");
+    assert.deepEqual(await world.bodies(queue, 2), ["1", "2"]);
+    assert.equal((await world.mq.checkQueue(queue)).status, "present");
   });
 
   it("removes an auto-delete queue with its last consumer, and not before it had one", async (world) => {

@@ -68,6 +68,29 @@ export function expiring(it: Scenario): void {
     );
   });
 
+  it("lets what waits for a consumer with its prefetch in hand expire", async (world) => {
+    const { queue, dead } = await mortalQueue(world, {});
+    const { bodies, deliveries } = await world.read(queue, { prefetch: 1 });
+    await world.fill(queue, "in hand");
+    await world.until("a message", () => deliveries.length === 1);
+    await world.publish(queue, { body: "short", expirationMs: 50 });
+    await world.fill(queue, "for ever");
+    assert.deepEqual(await world.bodies(dead, 1), ["short"]);
+    deliveries[0]?.settle("ack");
+    await world.until("the next message", () => deliveries.length === 2);
+    assert.deepEqual(bodies(), ["in hand", "for ever"]);
+  });
+
+  it("gives a message with no time to live of its own to a consumer that is ready for it", async (world) => {
+    const { queue, dead } = await mortalQueue(world, {});
+    await world.publish(queue, { body: "nobody is ready", expirationMs: 0 });
+    assert.deepEqual(await world.bodies(dead, 1), ["nobody is ready"]);
+    const { bodies } = await world.read(queue);
+    await world.publish(queue, { body: "somebody is", expirationMs: 0 });
+    await world.until("a message", () => bodies().length === 1);
+    await world.depth(dead, 0);
+  });
+
   it("drops what expires in a queue without a dead-letter exchange", async (world) => {
     const queue = await world.queue("q");
     await world.publish(queue, { expirationMs: 50 });

@@ -51,6 +51,23 @@ export function overflowing(it: Scenario): void {
     });
   });
 
+  it("keeps to whichever limit is reached first", async (world) => {
+    const queue = await world.queue("q", { "x-max-length": 2, "x-max-length-bytes": 1_000 });
+    await world.fill(queue, "1", "2", "3");
+    assert.deepEqual(await world.bodies(queue, 2), ["2", "3"]);
+    await world.fill(queue, "1", "2".repeat(1_000));
+    assert.deepEqual(await world.bodies(queue, 1), ["2".repeat(1_000)]);
+  });
+
+  it("drops at once a message that no limit has room for", async (world) => {
+    const dead = await world.queue("dead");
+    const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+    const queue = await world.queue("q", { ...args, "x-max-length-bytes": 10 });
+    await world.fill(queue, "1", "2".repeat(11));
+    assert.deepEqual(await world.bodies(dead, 2), ["1", "2".repeat(11)]);
+    await world.depth(queue, 0);
+  });
+
   onEachQueueType(it, (it, type) => {
     it(`takes back what somebody held when a ${type} queue is full and refuses what is new`, async (world) => {
       const args = { "x-queue-type": type, "x-max-length": 1, "x-overflow": "reject-publish" };

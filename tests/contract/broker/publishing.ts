@@ -155,11 +155,19 @@ export function publishing(it: Scenario): void {
     },
   );
 
-  it("refuses a time to live that is no whole number, and goes on", async (world) => {
+  it("refuses a time to live that is no whole number or more than ten years, and goes on", async (world) => {
     const queue = await world.queue("q");
     for (const expirationMs of [1.5, -1, NaN]) {
       assert.equal((await world.publish(queue, { expirationMs })).outcome, "refused");
     }
+    const tooLong = await world.publish(queue, { expirationMs: 315_360_000_001 });
+    assert.ok(tooLong.outcome === "refused");
+    assert.match(
+      tooLong.reason,
+      /PRECONDITION_FAILED - invalid expiration '315360000001': \{value_too_large,315360000001\}/,
+    );
+    assert.deepEqual(await world.publish(queue, { expirationMs: 315_360_000_000 }), { outcome: "confirmed" });
+    await world.take(queue);
     await world.fill(queue, "still here");
   });
 

@@ -21,6 +21,13 @@ const TOPICS: readonly (readonly [pattern: string, matches: readonly string[], m
   ["#.*", ["a", "a.b", "a.b.c"], [""]],
   ["*.#.*", ["a.b", "a.b.c"], ["a", ""]],
   ["a..b", ["a..b"], ["a.b", "a.x.b"]],
+  ["a.*.b", ["a..b", "a.x.b"], ["a.b", "a.x.y.b"]],
+  ["a.#.b", ["a.b", "a..b", "a...b"], ["a", "ab"]],
+  ["*.*", [".", "a.", ".b", "a.b"], ["", "a", "a.b.c"]],
+  ["*.#", ["a", ".", "a.b.c"], [""]],
+  ["#.#", ["", "a", "a.b"], []],
+  ["a*", ["a*"], ["ab", "a.b"]],
+  ["a.", ["a."], ["a", "a.b"]],
   ["", [""], ["a"]],
 ];
 
@@ -40,6 +47,9 @@ const HEADERS:
     [{ "x-match": "all-with-x", "x-a": 1 }, [{ "x-a": 1 }], [{}, { "x-a": 2 }]],
     [{ "x-match": "any-with-x", "x-a": 1, b: 1 }, [{ "x-a": 1 }, { b: 1 }], [{}]],
     [{ a: true }, [{ a: true }], [{ a: false }, { a: 1 }]],
+    [{ "x-match": "any", a: null, b: 1 }, [{ a: false }, { b: 1 }], [{ b: 2 }, {}]],
+    [{ "x-match": "any-with-x", a: 1 }, [{ a: 1, "x-a": 2 }], [{ "x-match": "any-with-x" }, {}]],
+    [{ a: 1.5 }, [{ a: 1.5 }, { a: new WireDouble(1.5) }], [{ a: 1 }, { a: "1.5" }]],
   ];
 
 /** The cases about routing. */
@@ -136,6 +146,34 @@ export function routing(it: Scenario): void {
       const message = await world.take(name);
       assert.deepEqual([message.routingKey, message.headers], [queue, { CC: [copied, 5], other: 1 }]);
     }
+  });
+
+  it("puts a message into a queue once, though several of its keys lead there", async (world) => {
+    const { exchange, queue } = await boundQueue(world, "direct", { key: "a" });
+    await world.bind(queue, exchange, { key: "b" });
+    await world.publish("a", { exchange, headers: { CC: ["b", "a"], BCC: ["a"] } });
+    await world.publish(queue, { headers: { CC: [queue] } });
+    await world.depth(queue, 2);
+  });
+
+  it("takes a message for routed that only its further keys have a queue for", async (world) => {
+    const queue = await world.queue("q");
+    assert.deepEqual(await world.publish(world.name("none"), { headers: { BCC: [queue] } }), { outcome: "confirmed" });
+    assert.equal((await world.take(queue)).routingKey, world.name("none"));
+  });
+
+  it("goes through one alternate exchange after another, and to none where it has found a queue", async (world) => {
+    const last = await world.exchange("last", "fanout");
+    const second = await world.exchange("second", "topic", { "alternate-exchange": last });
+    const first = await world.exchange("first", "headers", { "alternate-exchange": second });
+    const [queue, other] = [await world.queue("q"), await world.queue("other")];
+    await world.bind(queue, last);
+    await world.bind(other, second, { key: "a.#" });
+    for (const [key, body] of [["b", "through two"], ["a.b", "through one"]] as const) {
+      assert.deepEqual(await world.publish(key, { exchange: first, body }), { outcome: "confirmed" });
+    }
+    assert.deepEqual([await world.bodies(queue, 1), await world.bodies(other, 1)], [["through two"], ["through one"]]);
+    await world.depth(queue, 0);
   });
 
   it("refuses a CC that is no list", async (world) => {
