@@ -18,6 +18,7 @@ export function jsonText(value: unknown, maxDepth: number): string {
   return inspect(value, maxDepth, "") === "plain" ? JSON.stringify(value) : write(value, "");
 }
 
+/** `path` says where the value stands by counting: a member's name is as much the payload's as its value. */
 function inspect(value: unknown, depthLeft: number, path: string): Verdict {
   switch (typeof value) {
     case "string":
@@ -49,24 +50,27 @@ function inspectObject(value: object, depthLeft: number, path: string): Verdict 
     return "special";
   }
   if (Array.isArray(value)) return inspectList(value, depthLeft, path);
-  if (isOpaque(value)) throw refusal(path, `an instance of ${value.constructor?.name || "a class"}`);
+  if (isOpaque(value)) throw refusal(path, `an instance of ${classOf(value)}`);
   return inspectMembers(value as Record<string, unknown>, depthLeft, path);
 }
 
 function inspectList(list: readonly unknown[], depthLeft: number, path: string): Verdict {
   let verdict: Verdict = "plain";
   for (let index = 0; index < list.length; index++) {
-    if (inspect(list[index], depthLeft - 1, `${path}[${index}]`) === "special") verdict = "special";
+    if (inspect(list[index], depthLeft - 1, `${path}, item ${index}`) === "special") verdict = "special";
   }
   return verdict;
 }
 
 function inspectMembers(object: Record<string, unknown>, depthLeft: number, path: string): Verdict {
   let verdict: Verdict = "plain";
+  let position = 0;
   for (const name of Object.keys(object)) {
     const member = object[name];
-    if (member === undefined || typeof member === "string") continue;
-    if (inspect(member, depthLeft - 1, `${path}.${name}`) === "special") verdict = "special";
+    if (member !== undefined && typeof member !== "string") {
+      if (inspect(member, depthLeft - 1, `${path}, member ${position}`) === "special") verdict = "special";
+    }
+    position++;
   }
   return verdict;
 }
@@ -104,6 +108,12 @@ function refusal(path: string, found: string): EncodeError {
   return new EncodeError(`Cannot write the payload as JSON: found ${found} at ${place(path)}`);
 }
 
+/** The name the program gave the class; what stands in the object under `constructor` is payload. */
+function classOf(value: object): string {
+  const constructor: unknown = Object.getPrototypeOf(value)?.constructor;
+  return typeof constructor === "function" && constructor.name !== "" ? constructor.name : "a class";
+}
+
 function place(path: string): string {
-  return path === "" ? "the top" : path.slice(0, 200);
+  return path === "" ? "the top" : `${path.slice(2, 200)} (counted from 0)`;
 }

@@ -96,8 +96,11 @@ describe("JSON, written", () => {
   for (const [what, payload] of refused) {
     it(`refuses ${what}, at the top and inside`, () => {
       assert.throws(() => textOf(payload), EncodeError);
-      if (payload !== undefined) assert.throws(() => textOf({ a: { b: payload } }), /at \.a\.b$/);
-      assert.throws(() => textOf([1, payload, 2n]), /at \[1\]$/);
+      if (payload !== undefined) {
+        const inside = { a: 1, b: { c: [payload] } };
+        assert.throws(() => textOf(inside), /at member 1, member 0, item 0 \(counted from 0\)$/);
+      }
+      assert.throws(() => textOf([1, payload, 2n]), /at item 1 \(counted from 0\)$/);
     });
   }
 
@@ -122,8 +125,12 @@ describe("JSON, written", () => {
     assert.throws(() => textOf(endless), EncodeError);
   });
 
-  it("shows no value of the payload in an error", () => {
-    for (const payload of [{ card: "4242", total: NaN }, ["4242", new Map([["4242", 1]])]]) {
+  it("shows nothing of the payload in an error, no name of a member either", () => {
+    const named = Object.assign(new Map(), { constructor: { name: "4242" } });
+    const deep = { "4242": nested(70) };
+    for (
+      const payload of [{ card: "4242", total: NaN }, ["4242", new Map([["4242", 1]])], { "4242": NaN }, named, deep]
+    ) {
       assert.throws(() => textOf(payload), (error: unknown) => {
         assert.ok(error instanceof EncodeError);
         assert.doesNotMatch(error.message, /4242/);
