@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Envelope } from "./envelope.ts";
+import { type Envelope, LARGEST_INT32 } from "./envelope.ts";
 import {
   HEADER_ATTEMPT,
   HEADER_CAUSATION,
@@ -27,7 +27,8 @@ import {
 import { setEntry, type WireTable, type WireValue } from "./wire_value.ts";
 
 /**
- * The whole header table of a message: the envelope's headers and the application's.
+ * The whole header table of a message: the envelope's headers and the application's. A counter that was read as more than 32 bits
+ * hold leaves as the most they hold.
  *
  * A reserved name among the application's is left out. The replay three, which both may have, stay as the application's: a copy
  * keeps what it came with, value and kind.
@@ -36,9 +37,9 @@ export function renderHeaders(envelope: Envelope, application: WireTable): WireT
   const table: Record<string, WireValue> = {};
   table[HEADER_ID] = envelope.id;
   table[HEADER_TYPE] = envelope.type;
-  table[HEADER_VERSION] = envelope.version;
+  table[HEADER_VERSION] = int32(envelope.version);
   table[HEADER_CORRELATION] = envelope.correlationId;
-  table[HEADER_ATTEMPT] = envelope.attempt;
+  table[HEADER_ATTEMPT] = int32(envelope.attempt);
   // A bigint is what makes the 64-bit kind certain, also for a clock that stands near the epoch.
   table[HEADER_FIRST_SEEN] = BigInt(Math.trunc(envelope.firstSeenMs));
   addText(table, HEADER_ORIGIN, envelope.origin);
@@ -51,6 +52,11 @@ export function renderHeaders(envelope: Envelope, application: WireTable): WireT
     if (!isReserved(name)) setEntry(table, name, application[name] as WireValue);
   }
   return table;
+}
+
+/** The 32-bit kind is the field's, whatever came: other languages read no more of it, and might read the rest as a first attempt. */
+function int32(value: number): number {
+  return Math.min(value, LARGEST_INT32);
 }
 
 function addText(table: Record<string, WireValue>, name: string, value: string | undefined): void {
@@ -67,5 +73,5 @@ function addRoute(table: Record<string, WireValue>, { route }: Envelope): void {
 function addReplay(table: Record<string, WireValue>, { replayedFrom, replayedAt, replayCount }: Envelope): void {
   addText(table, HEADER_REPLAYED_FROM, replayedFrom);
   addText(table, HEADER_REPLAYED_AT, replayedAt?.toISOString());
-  if (replayCount !== undefined && replayCount > 0) table[HEADER_REPLAY_COUNT] = replayCount;
+  if (replayCount !== undefined && replayCount > 0) table[HEADER_REPLAY_COUNT] = int32(replayCount);
 }

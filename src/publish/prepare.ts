@@ -7,6 +7,7 @@
 
 import { EncodeError, isRetryable, PublishError } from "../errors.ts";
 import { utf8Length } from "../internal/bytes.ts";
+import { LARGEST_INT32 } from "../message/envelope.ts";
 import { type OutgoingHeaders, writableHeaders } from "../message/header_value.ts";
 import type { Outbound } from "../message/outbound.ts";
 import { renderHeaders } from "../message/render_envelope.ts";
@@ -131,8 +132,6 @@ function problemOfNumbers({ envelope, priority = 0, expirationMs = 0 }: PublishC
   }
   return Number.isFinite(firstSeenMs) ? undefined : `the first sight must be a point in time, found ${firstSeenMs}`;
 }
-
-const LARGEST_INT32 = 2_147_483_647;
 
 function isWhole(value: number, least: number, most: number): boolean {
   return Number.isSafeInteger(value) && value >= least && value <= most;

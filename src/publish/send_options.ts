@@ -6,7 +6,7 @@
 
 import { assertWholeNumber } from "../internal/assert_option.ts";
 import type { CodecName } from "../codec/codecs.ts";
-import { causedBy, type Envelope, type EnvelopeFields, TYPE_OF_EMPTY_KEY } from "../message/envelope.ts";
+import { causedBy, type Envelope, type EnvelopeFields, LARGEST_INT32, TYPE_OF_EMPTY_KEY } from "../message/envelope.ts";
 import type { OutgoingHeaders } from "../message/header_value.ts";
 import type { Codec } from "../ports/codec.ts";
 import type { PublishInterceptor } from "./interceptor.ts";
@@ -89,7 +89,7 @@ const LONGEST_EXPIRATION_MS = 315_360_000_000;
 export function assertPublisherOptions({ version }: PublisherOptions): void {
   if (version === undefined) return;
   assertWholeNumber("version", version, 1);
-  if (version > 2_147_483_647) {
+  if (version > LARGEST_INT32) {
     throw new RangeError(`Cannot use option 'version': it must fit 32 bits, found ${version}`);
   }
 }

@@ -94,6 +94,12 @@ function parse(received: ReceivedMessage): Envelope {
   return parseEnvelope(received, stoppedSources());
 }
 
+/** What a copy can say: its counters are of the 32-bit kind (contract core 1.1). */
+function within32Bits(envelope: Envelope): Envelope {
+  const most = 2 ** 31 - 1;
+  return { ...envelope, version: Math.min(envelope.version, most), attempt: Math.min(envelope.attempt, most) };
+}
+
 for (const language of LANGUAGES) {
   describe(`a message recorded from ${language}`, () => {
     for (const recorded of fixtureCases<MessageCase>("messages", language)) {
@@ -111,14 +117,14 @@ for (const language of LANGUAGES) {
         }
       });
 
-      it(`goes on with no header gained, lost, renamed or changed: ${name} [ENV-11]`, () => {
+      it(`goes on with no header gained, lost, renamed or changed, but for a counter of more than 32 bits: ${name} [ENV-11]`, () => {
         const received = receivedMessage(recorded);
         const copy = renderHeaders(parse(received), headersForCopy(received.headers, "onward"));
         const kept = Object.keys(received.headers)
           .filter((one) => !one.startsWith("x-acemq-") && !NEVER_COPIED.test(one));
         assert.deepEqual(Object.keys(copy).sort(), [...new Set([...engineNames(means), ...kept])].sort());
         for (const one of kept) assert.deepEqual(copy[one], received.headers[one], one);
-        assert.deepEqual(parse({ ...received, headers: copy }), parse(received));
+        assert.deepEqual(parse({ ...received, headers: copy }), within32Bits(parse(received)));
       });
     }
   });

@@ -54,6 +54,21 @@ describe("the headers of a new message", () => {
     assert.deepEqual([table["x-acemq-version"], table["x-acemq-attempt"]], [1, 1]);
   });
 
+  it("hold a counter that came larger than 32 bits as the largest of them: the field has no other kind", () => {
+    const largest = 2 ** 31 - 1;
+    for (const large of [2n ** 31n, 2n ** 32n, 2n ** 62n, "4294967297"]) {
+      const received = { ...PUBLISHED, "x-acemq-version": large, "x-acemq-attempt": large };
+      const envelope = parseEnvelope({ headers: received, properties: {}, routingKey: "q" }, stoppedSources());
+      assert.ok(envelope.attempt >= 2 ** 31 && envelope.version >= 2 ** 31);
+      for (const change of [(same: Envelope) => same, nextAttempt]) {
+        const table = copied(received, change);
+        assert.deepEqual([table["x-acemq-version"], table["x-acemq-attempt"]], [largest, largest]);
+      }
+    }
+    const replayed = renderHeaders({ ...published(), replayCount: 2 ** 40 }, {});
+    assert.equal(replayed["acemq-replay-count"], largest);
+  });
+
   it("are the six that always go, and no more, when nothing is set", () => {
     const table = renderHeaders(newEnvelope({ type: "order.placed" }, stoppedSources()), {});
     assert.deepEqual(Object.keys(table).sort(), [
