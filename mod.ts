@@ -85,7 +85,7 @@ export type { Codec, DecodeContext, EncodedPayload } from "./src/ports/codec.ts"
 
 // Seen
 export { aggregateHealth } from "./src/health/report.ts";
-export type { HealthCheck, HealthReport, HealthStatus } from "./src/health/report.ts";
+export type { AggregateHealthOptions, HealthCheck, HealthReport, HealthStatus } from "./src/health/report.ts";
 export { jsonLogSink } from "./src/health/json_log_sink.ts";
 export type { JsonLogSinkOptions } from "./src/health/json_log_sink.ts";
 export { METRICS } from "./src/telemetry/names.ts";

@@ -271,7 +271,7 @@ export class Connection {
     const { broker, environment } = this.#parts;
     const { clock } = environment;
     return aggregateHealth({
-      broker: () => checkBroker(broker, environment),
+      broker: () => checkBroker(broker, environment, this.#consumers.size),
       consumers: () =>
         reportConsumers([...this.#consumers].map((one) => one.state), new Date(clock.now()).toISOString()),
     }, { clock, signal: options.signal });

@@ -8,7 +8,7 @@ import type { ConsumerState } from "../consume/consumer.ts";
 import type { HealthReport } from "./report.ts";
 import { worst } from "./report.ts";
 
-/** One part a queue; a consumer that is not subscribed degrades the whole, and is named. */
+/** One part a queue, under its name, and nothing beside them; a consumer that is not subscribed degrades the whole, and is named. */
 export function reportConsumers(consumers: readonly ConsumerState[], checked: string): HealthReport {
   const queues = new Set(consumers.map((consumer) => consumer.queue));
   const reports = [...queues].map((queue) =>
@@ -17,7 +17,7 @@ export function reportConsumers(consumers: readonly ConsumerState[], checked: st
   const status = worst(reports.map(([, report]) => report.status));
   const stopped = reports.flatMap(([queue, report]) => report.status === "up" ? [] : [queue]);
   const detail = stopped.length === 0 ? {} : { detail: `not consuming: ${stopped.join(", ")}` };
-  return { status, ...detail, checked, parts: { consumers: consumers.length, ...Object.fromEntries(reports) } };
+  return { status, ...detail, checked, parts: Object.fromEntries(reports) };
 }
 
 function reportQueue(group: readonly ConsumerState[], checked: string): HealthReport {

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { assertFiniteNumber } from "../internal/assert_option.ts";
 
 /** Up: works. Degraded: works in part, look at it. Down: does not work. */
 export type HealthStatus = "up" | "degraded" | "down";
@@ -24,6 +25,16 @@ export interface HealthReport {
 /** One thing to look at. */
 export type HealthCheck = (signal: AbortSignal) => HealthReport | Promise<HealthReport>;
 
+/** Options of {@linkcode aggregateHealth}. */
+export interface AggregateHealthOptions {
+  /** Measures the time that checks take, and stamps the report. @default {systemClock()} */
+  readonly clock?: Clock;
+  /** Ends the wait; the call then rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long a check may take, milliseconds; then it is down. @default {5_000} */
+  readonly timeoutMs?: number;
+}
+
 /** No check may hold up the whole (contract core 7.4). */
 const AGGREGATE_TIMEOUT_MS = 5_000;
 
@@ -36,25 +47,24 @@ const RANK: Readonly<Record<HealthStatus, number>> = { up: 0, degraded: 1, down:
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { aggregateHealth, systemClock } from "@acemq/amqp/core";
+ * import { aggregateHealth } from "@acemq/amqp/core";
  *
- * const clock = systemClock();
- * const checked = new Date(clock.now()).toISOString();
+ * const checked = new Date().toISOString();
  * const report = await aggregateHealth({
  *   broker: () => ({ status: "up", checked }),
  *   ledger: () => ({ status: "degraded", detail: "reading from the replica", checked }),
- * }, { clock });
+ * });
  * assert.equal(report.status, "degraded");
  * ```
+ *
+ * @throws {RangeError} an option out of range
+ * @throws the signal's reason, when it aborts first
  */
 export async function aggregateHealth(
   checks: { readonly [name: string]: HealthCheck },
-  { clock, signal, timeoutMs = AGGREGATE_TIMEOUT_MS }: {
-    clock: Clock;
-    signal?: AbortSignal | undefined;
-    timeoutMs?: number;
-  },
+  { clock = systemClock(), signal, timeoutMs = AGGREGATE_TIMEOUT_MS }: AggregateHealthOptions = {},
 ): Promise<HealthReport> {
+  assertFiniteNumber("timeoutMs", timeoutMs, 0);
   signal?.throwIfAborted();
   const over = new AbortController();
   const timer = new AbortController();

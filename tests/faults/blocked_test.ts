@@ -174,7 +174,7 @@ describe("a broker short of memory or disk", () => {
       const { report } = await brokerHealth(peer);
       assert.equal(report.status, "up");
       assert.equal(report.detail, `${BLOCKED}: low on memory`);
-      assert.deepEqual(report.parts, { blocked: true, blockedReason: "low on memory" });
+      assert.deepEqual(report.parts, { consumers: 0, blocked: true, blockedReason: "low on memory" });
       assert.deepEqual(peer.events, [{ type: "blocked", reason: "low on memory" }]);
       await world.node.reset();
       await first;

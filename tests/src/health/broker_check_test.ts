@@ -20,7 +20,7 @@ async function prepared(): Promise<{ readonly puppet: PuppetBroker; check(): Pro
     recorder: new Recorder(undefined, "puppet"),
     scope: undefined,
   };
-  return { puppet, check: () => checkBroker(connection, environment) };
+  return { puppet, check: () => checkBroker(connection, environment, 4) };
 }
 
 describe("the health of a broker", () => {
@@ -34,7 +34,7 @@ describe("the health of a broker", () => {
     };
     const checking = check();
     await puppet.clock.advance(12);
-    const parts = { blocked: false, roundTripMillis: 12 };
+    const parts = { consumers: 4, blocked: false, roundTripMillis: 12 };
     assert.deepEqual(await checking, { status: "up", checked: CHECKED, parts });
     assert.deepEqual(asked, ["acemq-health-id-1"]);
   });
@@ -54,7 +54,7 @@ describe("the health of a broker", () => {
       status: "down",
       detail: "the broker did not answer within 3s",
       checked: CHECKED,
-      parts: { blocked: false },
+      parts: { consumers: 4, blocked: false },
     });
   });
 
@@ -74,7 +74,7 @@ describe("the health of a broker", () => {
         status: "up",
         detail: `the broker has blocked this connection; publishing is paused${tail}`,
         checked: CHECKED,
-        parts: { blocked: true, blockedReason: reason },
+        parts: { consumers: 4, blocked: true, blockedReason: reason },
       });
     });
   }
@@ -86,7 +86,7 @@ describe("the health of a broker", () => {
     puppet.state = { status: "open", blockedReason: "low on disk" };
     await puppet.clock.advance(3_000);
     const { status, parts } = await checking;
-    assert.deepEqual([status, parts], ["up", { blocked: true, blockedReason: "low on disk" }]);
+    assert.deepEqual([status, parts], ["up", { consumers: 4, blocked: true, blockedReason: "low on disk" }]);
   });
 
   for (
@@ -98,7 +98,12 @@ describe("the health of a broker", () => {
     it(`is down while ${detail}; whether it is blocked could not be asked`, async () => {
       const { puppet, check } = await prepared();
       puppet.state = { status };
-      assert.deepEqual(await check(), { status: "down", detail, checked: CHECKED, parts: { blocked: null } });
+      assert.deepEqual(await check(), {
+        status: "down",
+        detail,
+        checked: CHECKED,
+        parts: { consumers: 4, blocked: null },
+      });
     });
   }
 });

@@ -11,7 +11,7 @@ function consumer(queue: string, state: Partial<ConsumerState> = {}): ConsumerSt
 
 describe("the health of consumers", () => {
   it("is up without any", () => {
-    assert.deepEqual(reportConsumers([], CHECKED), { status: "up", checked: CHECKED, parts: { consumers: 0 } });
+    assert.deepEqual(reportConsumers([], CHECKED), { status: "up", checked: CHECKED, parts: {} });
   });
 
   it("adds up what the consumers of each queue are doing", () => {
@@ -24,7 +24,6 @@ describe("the health of consumers", () => {
       status: "up",
       checked: CHECKED,
       parts: {
-        consumers: 3,
         a: {
           status: "up",
           checked: CHECKED,
@@ -51,7 +50,7 @@ describe("the health of consumers", () => {
     for (const queue of ["__proto__", "toString", "consumers"]) {
       const report = reportConsumers([consumer(queue, { live: false })], CHECKED);
       assert.deepEqual([report.status, report.detail], ["degraded", `not consuming: ${queue}`], queue);
-      assert.ok(Object.hasOwn(report.parts ?? {}, queue), queue);
+      assert.deepEqual(Object.keys(report.parts ?? {}), [queue]);
     }
   });
 });

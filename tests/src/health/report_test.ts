@@ -27,6 +27,14 @@ describe("the health of several things", () => {
     assert.deepEqual(report, { status: "degraded", checked: CHECKED, parts: { broker: UP, disk: degraded } });
   });
 
+  it("is measured by the system's clock unless it is given one", async () => {
+    const before = Date.now();
+    const { status, checked } = await aggregateHealth({ broker: () => UP });
+    assert.equal(status, "up");
+    assert.ok(Date.parse(checked) >= before && Date.parse(checked) <= Date.now());
+    await assert.rejects(aggregateHealth({}, { timeoutMs: NaN }), RangeError);
+  });
+
   it("names a check that hangs, and keeps the details of the others [HLT-06]", async () => {
     const clock = virtualClock(CHECKED);
     const asked = aggregateHealth({ broker: () => BLOCKED, store: hanging, queue: () => UP }, { clock });
