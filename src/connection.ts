@@ -11,6 +11,8 @@ import { Consumer } from "./consume/consumer.ts";
 import type { ConsumerContext } from "./consume/context.ts";
 import { type Delivery, openDeliveries } from "./consume/deliveries.ts";
 import { type DrainOptions, type DrainReport, type OpenLoop, withBudget } from "./consume/drain.ts";
+import type { Feed } from "./consume/feed.ts";
+import { untilIdle } from "./consume/idle.ts";
 import type { Handler } from "./consume/interceptor.ts";
 import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
 import { declareTopology } from "./declare/declare.ts";
@@ -23,6 +25,7 @@ import { aggregateHealth, type HealthReport } from "./health/report.ts";
 import { whenAborted } from "./internal/abort.ts";
 import { assertShortText } from "./internal/assert_option.ts";
 import { EventHub } from "./internal/event_hub.ts";
+import { Work } from "./internal/work.ts";
 import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
 import type { Environment } from "./ports/environment.ts";
@@ -83,7 +86,7 @@ export async function openConnection(broker: Broker, options: ConnectOptions = {
   });
   const recorder = new Recorder(options.telemetry, link.transport);
   const { random = systemRandom, newId = randomUuid, scope } = options;
-  const environment: Environment = { clock, random, newId, recorder, scope };
+  const environment: Environment = { clock, random, newId, recorder, scope, work: new Work() };
   const gate = new PublishGate(link, environment, settings);
   hear = (event) => {
     if (event.type === "unblocked") gate.unblocked();
@@ -102,6 +105,7 @@ export class Connection {
   readonly #meter: PublishMeter;
   readonly #consumers = new Set<Consumer>();
   readonly #loops = new Set<OpenLoop>();
+  readonly #feeds = new Set<Feed>();
   readonly #budgetEnd = new AbortController();
   readonly #closingNow = new AbortController();
   #closing: Promise<DrainReport> | undefined;
@@ -278,6 +282,35 @@ export class Connection {
   }
 
   /**
+   * Waits until the connection has nothing to do: every queue it consumes from is empty, every handler has returned, and every
+   * publish has been answered. For tests.
+   *
+   * What waits for time is not waited for, so a virtual clock need not move: a message on a rung, one between two attempts in the
+   * consumer, and what stays on a queue because those use the prefetch up. Nor is a paused consumer, once its handlers have
+   * returned. A loop over `deliveries` that has stopped asking while messages are fetched, and a broker that blocks, are waited for.
+   *
+   * What another connection publishes or holds is not seen: ask the connections one after another, in the order messages take. A
+   * broker elsewhere is asked for the depth of each queue and each subscription, every 20 ms while others have messages of the queue.
+   *
+   * @throws {ConnectionError} `ACEMQ_CONNECTION_CLOSED`: the connection is closed, or closes meanwhile
+   * @throws {TypeError} called from inside a handler of this connection, where that can be seen
+   * @throws the signal's reason, when it aborts first
+   */
+  async idle(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    this.#assertOpen();
+    const { broker, environment } = this.#parts;
+    const closing = this.#closingNow.signal;
+    const ends = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    try {
+      await untilIdle({ broker, environment, feeds: this.#feeds }, ends);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      this.#assertOpen();
+      throw error;
+    }
+  }
+
+  /**
    * Drains every consumer within one budget, waits for the answers to publishes that are out, and closes.
    *
    * @returns whether every handler finished in time
@@ -342,6 +375,7 @@ export class Connection {
       interceptors: this.#interceptors.consume ?? [],
       drainTimeoutMs: settings.drainTimeoutMs,
       loops: this.#loops,
+      feeds: this.#feeds,
     };
   }
 

@@ -56,7 +56,6 @@ export class Consumer<T = unknown> {
   #feed: Feed | undefined;
   #processing: ProcessContext<T> | undefined;
   #concurrency: number;
-  #isPaused = false;
   #closing: Promise<DrainReport> | undefined;
 
   private constructor(queue: string, handler: Handler<T>, context: ConsumerContext<T>, options: ConsumeOptions<T>) {
@@ -94,7 +93,7 @@ export class Consumer<T = unknown> {
     return {
       queue: this.queue,
       live: this.#closing === undefined && (this.#feed?.isLive ?? false),
-      paused: this.#isPaused,
+      paused: this.#feed?.isPaused ?? false,
       inFlight,
       held: this.#feed?.held ?? 0,
       waiting: (this.#feed?.taken.size ?? 0) - inFlight,
@@ -103,12 +102,12 @@ export class Consumer<T = unknown> {
 
   /** Begins no further handler; what is fetched is held, up to the prefetch. Running handlers go on. */
   pause(): void {
-    this.#isPaused = true;
+    this.#feed?.pause();
   }
 
   /** Goes on after {@linkcode Consumer.pause}. */
   resume(): void {
-    this.#isPaused = false;
+    this.#feed?.resume();
     this.#pump();
   }
 
@@ -156,7 +155,10 @@ export class Consumer<T = unknown> {
   #start(feed: Feed, intake: Intake): void {
     this.#feed = feed;
     const { broker, environment: { clock }, gate } = this.#context;
-    const onWait = (item: InHand): void => this.#leaveHandler(item);
+    const onWait = (item: InHand): void => {
+      feed.wait(item);
+      this.#leaveHandler(item);
+    };
     this.#processing = {
       queue: this.queue,
       consumer: this.#context,
@@ -172,7 +174,7 @@ export class Consumer<T = unknown> {
     const feed = this.#feed;
     const processing = this.#processing;
     if (feed === undefined || processing === undefined) return;
-    while (!this.#isPaused && this.#closing === undefined && this.#running.size < this.#concurrency) {
+    while (this.#closing === undefined && this.#running.size < this.#concurrency) {
       const item = feed.take();
       if (item === undefined) return;
       void this.#handle(item, feed, processing);

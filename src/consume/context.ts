@@ -9,6 +9,7 @@ import type { Codec } from "../ports/codec.ts";
 import type { Environment } from "../ports/environment.ts";
 import type { PublishGate } from "../publish/gate.ts";
 import type { OpenLoop } from "./drain.ts";
+import type { Feed } from "./feed.ts";
 import type { ConsumeInterceptor } from "./interceptor.ts";
 
 /** A connection's part in consuming. */
@@ -22,6 +23,8 @@ export interface ConsumerContext<T = unknown> {
   readonly drainTimeoutMs: number;
   /** Loops over deliveries that are open, for a close to wait for. */
   readonly loops?: Set<OpenLoop>;
+  /** What is consumed from, for whoever waits until all of it is empty. */
+  readonly feeds?: Set<Feed>;
   /** Called once, when the consumer is gone. */
   readonly onClosed?: () => void;
 }

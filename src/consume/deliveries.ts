@@ -64,7 +64,7 @@ export async function* openDeliveries<T>(
     queue,
     consumer: context,
     ladder: intake.ladder,
-    settling: { queue, broker, gate, clock, meter, onWait: () => {} },
+    settling: { queue, broker, gate, clock, meter, onWait: (item) => feed.wait(item) },
   };
   const loop: Loop<T> = { feed, processing, settling: new Set(), settled: new Bell() };
   const open: OpenLoop = { drain: (budget) => drain(loop, budget) };

@@ -20,6 +20,8 @@ export interface FeedOptions {
   readonly arguments: DeclareArguments;
   /** Called when there is something to take, and when the subscription's state has changed. */
   readonly onChange: () => void;
+  /** Called when it is closed. */
+  readonly onClosed: () => void;
 }
 
 /** Deliveries in order, and the way back for those that are not handled. */
@@ -28,9 +30,13 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #waiting = new Line<InHand>();
   readonly #taken = new Set<InHand>();
+  /** Those of them that wait for another attempt, or for the broker. */
+  readonly #resting = new Set<InHand>();
   /** Those of them that were lost: their messages are held back when they come again. */
   readonly #unfinished = new Unfinished();
   #subscription: Subscription | undefined;
+  #prefetch: number;
+  #isPaused = false;
   /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
   #state: "open" | "stopping" | "stopped" = "open";
   #stopping: Promise<void> | undefined;
@@ -38,6 +44,7 @@ export class Feed {
   private constructor(environment: Environment, options: FeedOptions) {
     this.#environment = environment;
     this.#options = options;
+    this.#prefetch = options.prefetch;
   }
 
   /** Subscribes. Rejects as the broker does. */
@@ -52,6 +59,11 @@ export class Feed {
       onRecovered: () => options.onChange(),
     });
     return feed;
+  }
+
+  /** What it takes deliveries from. */
+  get queue(): string {
+    return this.#options.queue;
   }
 
   /** Whether deliveries can arrive just now. */
@@ -69,26 +81,71 @@ export class Feed {
     return this.#taken;
   }
 
+  /** Whether deliveries arrive and are taken, until it is to stop. */
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** Whether none is taken until {@linkcode Feed.resume}. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /**
-   * Takes the oldest waiting delivery whose message nobody works on; none once the feed is to stop. A message that was lost and came
+   * Whether the queue goes on emptying: deliveries are taken, and the prefetch has room beside what waits for another attempt. A
+   * stream keeps what was read.
+   */
+  get empties(): boolean {
+    const { arguments: args } = this.#options;
+    const hasRoom = this.#prefetch === 0 || this.held + this.#taken.size < this.#prefetch;
+    return this.isOpen && !this.#isPaused && hasRoom && !Object.hasOwn(args, "x-stream-offset");
+  }
+
+  /** Takes nothing more; what arrives waits, up to the prefetch. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Goes on after {@linkcode Feed.pause}. */
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  /**
+   * Takes the oldest waiting delivery whose message nobody works on; none while paused, nor once the feed is to stop. A message that was lost and came
    * again waits until what was taken before is done.
    */
   take(): InHand | undefined {
-    if (this.#state !== "open") return undefined;
+    if (!this.isOpen || this.#isPaused) return undefined;
     const item = this.#unfinished.isEmpty ? this.#oldest() : this.#oldestFree();
-    if (item !== undefined) this.#taken.add(item);
+    if (item === undefined) return undefined;
+    this.#taken.add(item);
+    this.#environment.work.begin();
     return item;
   }
 
-  /** A delivery that was taken is settled, or given up. */
+  /** A delivery that was taken waits, and nobody works on it any more; twice is once. */
+  wait(item: InHand): void {
+    if (!this.#taken.has(item) || this.#resting.has(item)) return;
+    this.#resting.add(item);
+    this.#environment.work.end();
+  }
+
+  /** A delivery that was taken is settled, or given up; twice is once. */
   done(item: InHand): void {
-    this.#taken.delete(item);
+    if (this.#taken.delete(item) && !this.#resting.delete(item)) this.#environment.work.end();
     if (this.#unfinished.delete(item)) this.#options.onChange();
   }
 
   /** Changes the prefetch of the running subscription. */
   async setPrefetch(prefetch: number): Promise<void> {
+    this.#prefetch = prefetch;
     await this.#subscription?.setPrefetch(prefetch);
+  }
+
+  /** Resolves when what had left the queue before has arrived. */
+  async caughtUp(): Promise<void> {
+    await this.#subscription?.caughtUp();
   }
 
   /**
@@ -109,6 +166,7 @@ export class Feed {
     await this.stop();
     // Where it cannot be closed the link is gone, and the broker takes everything back by itself.
     await this.#subscription?.close().catch(() => {});
+    this.#options.onClosed();
   }
 
   async #stop(): Promise<void> {

@@ -22,6 +22,14 @@ export interface OpenedFeed {
   readonly intake: Intake;
 }
 
+type FeedContext = Pick<ConsumerContext, "broker" | "environment" | "feeds">;
+
+/** How it is opened, and who hears that there is something to take. */
+interface Opening {
+  readonly options: ReceiveOptions;
+  readonly onChange: () => void;
+}
+
 /**
  * Declares what a consumer needs and subscribes.
  *
@@ -30,14 +38,28 @@ export interface OpenedFeed {
  */
 export async function openFeed(
   queue: string,
-  context: Pick<ConsumerContext, "broker" | "environment">,
-  { options, onChange }: { readonly options: ReceiveOptions; readonly onChange: () => void },
+  context: FeedContext,
+  opening: Opening,
+): Promise<OpenedFeed> {
+  const { work } = context.environment;
+  work.begin();
+  try {
+    return await subscribed(queue, context, opening);
+  } finally {
+    work.end();
+  }
+}
+
+async function subscribed(
+  queue: string,
+  context: FeedContext,
+  { options, onChange }: Opening,
 ): Promise<OpenedFeed> {
   assertName("a queue name", queue);
   const intake = intakeOf(options);
   const beside = merge(failureSide(queue), rungs(queue, intake.ladder.rungsMs));
   for (const { name } of intake.declare ? beside.queues : []) assertShortText("a queue name", name);
-  const { broker, environment } = context;
+  const { broker, environment, feeds } = context;
   if ((await broker.checkQueue(queue)).status === "absent") {
     throw new TopologyError(
       "ACEMQ_TOPOLOGY_MISSING",
@@ -48,12 +70,14 @@ export async function openFeed(
     );
   }
   if (intake.declare) await declareTopology(broker, beside);
-  const feed = await Feed.open(broker, environment, {
+  const feed: Feed = await Feed.open(broker, environment, {
     queue,
     prefetch: intake.prefetch,
     consumerTag: options.consumerTag ?? `acemq-${truncateUtf8(queue, TAG_BYTES)}-${environment.newId().slice(0, 8)}`,
     arguments: options.arguments ?? {},
     onChange,
+    onClosed: () => void feeds?.delete(feed),
   });
+  feeds?.add(feed);
   return { feed, intake };
 }

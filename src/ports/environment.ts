@@ -5,14 +5,17 @@
  */
 
 import type { Clock, NewId, Random } from "../clock.ts";
+import type { Work } from "../internal/work.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { CallScope } from "./call_scope.ts";
 
-/** Time, chance, identifiers and telemetry of one connection. */
+/** Time, chance, identifiers, telemetry and the amount of work of one connection. */
 export interface Environment {
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: NewId;
   readonly recorder: Recorder;
   readonly scope: CallScope | undefined;
+  /** Handlers that run, deliveries in the hands of a loop, publishes that have no answer yet. */
+  readonly work: Work;
 }

@@ -9,6 +9,7 @@
 
 import { describeError } from "../errors.ts";
 import { settledOrAborted } from "../internal/abort.ts";
+import type { Work } from "../internal/work.ts";
 import type { Outbound } from "../message/outbound.ts";
 import type { BrokerConnection, PublishReceipt } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
@@ -45,16 +46,18 @@ export class PublishGate {
   readonly #answers: Deadlines;
   readonly #onBehalfAnswers: Deadlines;
   readonly #admissions: Deadlines;
+  readonly #work: Work;
   readonly #idle = new Set<() => void>();
   #lastLane = 0;
   #isClosing = false;
 
-  constructor(broker: BrokerConnection, { clock }: Pick<Environment, "clock">, options: GateOptions) {
+  constructor(broker: BrokerConnection, { clock, work }: Pick<Environment, "clock" | "work">, options: GateOptions) {
     const { maxOutstandingPublishes: total, publishTimeoutMs, permitTimeoutMs } = options;
     const perLane = broker.limits.maxUnconfirmedPerLane ?? Infinity;
     this.window = Math.min(total, perLane);
     this.#broker = broker;
     this.#options = options;
+    this.#work = work;
     this.#permits = new Permits({ total, perLane, lanes: APPLICATION_LANES + 1 });
     this.#answers = new Deadlines(clock, publishTimeoutMs);
     this.#onBehalfAnswers = new Deadlines(clock, publishTimeoutMs, () => this.#isBlocked);
@@ -127,6 +130,7 @@ export class PublishGate {
         this.#permits.leave(place);
         this.#admissions.clear(deadline);
         signal?.removeEventListener("abort", onAbort);
+        this.#work.end();
       };
       const onAbort = (): void => {
         stopWaiting();
@@ -137,6 +141,7 @@ export class PublishGate {
         resolve({ outcome: "paused", reason: noPermit(this.outstanding, this.#options.permitTimeoutMs) });
       });
       signal?.addEventListener("abort", onAbort, { once: true });
+      this.#work.begin();
       const place = this.#permits.wait(waiter);
     });
   }
@@ -149,6 +154,7 @@ export class PublishGate {
       const finish = (receipt: PublishReceipt): void => {
         if (settled) return;
         settled = true;
+        this.#work.end();
         answers.clear(deadline);
         signal?.removeEventListener("abort", onAbort);
         this.#givePermit(lane);
@@ -160,6 +166,7 @@ export class PublishGate {
       const deadline = answers.set(() =>
         finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` })
       );
+      this.#work.begin();
       signal?.addEventListener("abort", onAbort, { once: true });
       const confirm = lane === ON_BEHALF_LANE || this.#options.confirms;
       try {

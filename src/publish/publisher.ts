@@ -119,7 +119,15 @@ export class Publisher<T = unknown> {
     }
     assertSendOptions(options);
     // Read to its end before anything is sent: an iterable may throw half-way.
-    return await sendBatch([...payloads], this.#context.gate.window, (payload) => this.send(payload, options));
+    const all = [...payloads];
+    const { environment: { work }, gate } = this.#context;
+    // The whole of it is one piece of work: between two of its messages nothing need be out.
+    work.begin();
+    try {
+      return await sendBatch(all, gate.window, (payload) => this.send(payload, options));
+    } finally {
+      work.end();
+    }
   }
 
   /**
@@ -155,15 +163,19 @@ export class Publisher<T = unknown> {
 
   async #publishInTurn(making: Promise<Outbound>, started: number, options: SendOptions): Promise<PublishResult> {
     let isMade = false;
+    const { work } = this.#context.environment;
     const publish = (outbound: Outbound): Promise<PublishResult> => {
       isMade = true;
       return this.#publish(outbound, started, options.signal);
     };
+    work.begin();
     try {
       return await this.#turns.take(making, publish, options.signal);
     } catch (error) {
       if (!isMade) this.#declined(options, started);
       throw error;
+    } finally {
+      work.end();
     }
   }
 

@@ -40,6 +40,8 @@ export class Faults {
   onDeclare: ((spec: QueueSpec | ExchangeSpec | BindingSpec) => DeclareResult | undefined) | undefined;
   /** Answers a comparison instead of the broker behind; `undefined` lets it through. */
   onCompare: ((spec: QueueSpec | ExchangeSpec) => Promise<CompareResult> | undefined) | undefined;
+  /** Answers a question for a queue instead of the broker behind; `undefined` lets it through. */
+  onCheckQueue: ((name: string) => Promise<QueueState> | undefined) | undefined;
   /** Runs before the broker behind is asked to cancel or close a subscription; what it throws or waits for counts. */
   onEnd: ((what: "cancel" | "close") => void | Promise<void>) | undefined;
   /** Why publishing is blocked. */
@@ -175,7 +177,7 @@ class FaultyConnection implements BrokerConnection {
   }
 
   checkQueue(name: string): Promise<QueueState> {
-    return this.#inner.checkQueue(name);
+    return this.#faults.onCheckQueue?.(name) ?? this.#inner.checkQueue(name);
   }
 
   checkExchange(name: string): Promise<"present" | "absent"> {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { memoryBroker } from "../../../adapters/memory/mod.ts";
 import { Feed } from "../../../src/consume/feed.ts";
+import { Work } from "../../../src/internal/work.ts";
 import { Recorder } from "../../../src/telemetry/recorder.ts";
 import { Faults, faultyBroker } from "../../support/faulty_broker.ts";
 import { stoppedSources } from "../../support/sources.ts";
@@ -12,6 +13,7 @@ const ENVIRONMENT = {
   random: () => 0.5,
   recorder: new Recorder(undefined, "memory"),
   scope: undefined,
+  work: new Work(),
 };
 
 interface Scene {
@@ -33,6 +35,7 @@ async function open(prefetch: number, messages: number): Promise<Scene> {
     consumerTag: "t",
     arguments: {},
     onChange: () => changes++,
+    onClosed: () => {},
   });
   await new Promise((resolve) => setTimeout(resolve));
   return { feed, faults, changes: () => changes, waiting: () => broker.inspect("q")?.waiting.length ?? 0 };

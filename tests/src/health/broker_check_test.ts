@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ConnectionError, TopologyError } from "../../../src/errors.ts";
 import { checkBroker } from "../../../src/health/broker_check.ts";
 import type { HealthReport } from "../../../src/health/report.ts";
+import { Work } from "../../../src/internal/work.ts";
 import type { Environment } from "../../../src/ports/environment.ts";
 import { Recorder } from "../../../src/telemetry/recorder.ts";
 import { PuppetBroker } from "../../support/puppet_broker.ts";
@@ -19,6 +20,7 @@ async function prepared(): Promise<{ readonly puppet: PuppetBroker; check(): Pro
     newId: () => "id-1",
     recorder: new Recorder(undefined, "puppet"),
     scope: undefined,
+    work: new Work(),
   };
   return { puppet, check: () => checkBroker(connection, environment, 4) };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { Work } from "../../../src/internal/work.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { BrokerState, PublishReceipt } from "../../../src/ports/broker.ts";
 import { type GateOptions, ON_BEHALF_LANE, PublishGate } from "../../../src/publish/gate.ts";
@@ -20,7 +21,7 @@ async function openGate(
   puppet.limits = { maxUnconfirmedPerLane: perLane };
   puppet.hold();
   const connection = await puppet.open({ name: "gate", clock: puppet.clock, onEvent: () => {} });
-  const gate = new PublishGate(connection, { clock: puppet.clock }, {
+  const gate = new PublishGate(connection, { clock: puppet.clock, work: new Work() }, {
     maxOutstandingPublishes: 3,
     publishTimeoutMs: 10_000,
     permitTimeoutMs: 5_000,

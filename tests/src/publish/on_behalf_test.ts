@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Work } from "../../../src/internal/work.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { PublishReceipt } from "../../../src/ports/broker.ts";
 import { ON_BEHALF_LANE, PublishGate } from "../../../src/publish/gate.ts";
@@ -25,7 +26,7 @@ async function openGate(): Promise<{ readonly puppet: PuppetBroker; readonly gat
   const puppet = new PuppetBroker();
   const connection = await puppet.open({ name: "gate", clock: puppet.clock, onEvent: () => {} });
   const options = { maxOutstandingPublishes: 10, publishTimeoutMs: 1_000, permitTimeoutMs: 1_000, confirms: false };
-  return { puppet, gate: new PublishGate(connection, { clock: puppet.clock }, options) };
+  return { puppet, gate: new PublishGate(connection, { clock: puppet.clock, work: new Work() }, options) };
 }
 
 describe("a publish on somebody's behalf", () => {
