@@ -127,6 +127,16 @@ const PATHS: Readonly<Record<string, (path: Path) => Promise<Ran>>> = {
     assert.equal(world.depth("q.parked"), 1);
     return NONE;
   },
+  "looked at by `peek`": async (path) => {
+    const before = await path.copyTo("q.dlq", () => reject("no"));
+    for await (const { envelope } of path.mq.peek("q")) assert.equal(envelope.attempt, 1);
+    return before;
+  },
+  "put back by `replay`": async (path) => {
+    const before = await path.copyTo("q.dlq", () => reject("no"));
+    assert.equal((await path.mq.replay("q")).moved, 1);
+    return before;
+  },
 };
 
 describe("the table of paths in the documentation", () => {

@@ -12,7 +12,28 @@ import { assertQueue, Reading } from "./reading.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type SetAsideQueue } from "./places.ts";
 
-/** Options of `mq.peek`. */
+/**
+ * Options of `mq.peek`.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { connect, reject, topology } from "@acemq/amqp/core";
+ * import { memoryBroker, virtualClock } from "@acemq/amqp/memory";
+ *
+ * const clock = virtualClock();
+ * const mq = await connect(memoryBroker({ clock }));
+ * await mq.declare(topology().queue("orders.new", { deadLetter: true }));
+ * await mq.consume("orders.new", () => reject("no such product"));
+ * await mq.publisher("", "orders.new").send({ id: "A-1" });
+ * await clock.advance(0);
+ * for await (const dead of mq.peek("orders.new", { from: "dlq", limit: 20 })) {
+ *   assert.equal(dead.envelope.error, "the handler rejected it: no such product");
+ *   assert.deepEqual(await dead.decode(), { status: "decoded", payload: { id: "A-1" } });
+ * }
+ * await mq.close();
+ * ```
+ */
 export interface PeekOptions<T = unknown> {
   /**
    * Which queue beside the named one: `.dlq`, `.parked`, or the queue itself. A quorum queue counts in `x-delivery-count` that a

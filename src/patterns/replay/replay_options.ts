@@ -10,7 +10,24 @@ import type { Codec } from "../../ports/codec.ts";
 import type { PeekedMessage } from "./peeked_message.ts";
 import type { ReplayTarget, SetAsideQueue } from "./places.ts";
 
-/** Options of `mq.replay`. */
+/**
+ * Options of `mq.replay`.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { connect, topology } from "@acemq/amqp/core";
+ * import { memoryBroker } from "@acemq/amqp/memory";
+ *
+ * const mq = await connect(memoryBroker());
+ * await mq.declare(topology().queue("orders.new", { deadLetter: true }));
+ * await mq.publisher("", "orders.new.dlq").sendAll([{ id: "A-1" }, { id: "A-2" }]); // as a consumer would
+ * const result = await mq.replay("orders.new", { limit: 1, ratePerSecond: 50 });
+ * assert.deepEqual(result, { moved: 1, skipped: 0, reason: "limit" });
+ * for await (const { envelope } of mq.peek("orders.new", { from: "queue" })) assert.equal(envelope.replayCount, 1);
+ * await mq.close();
+ * ```
+ */
 export interface ReplayOptions<T = unknown> {
   /**
    * Which messages: those that were given up, or those that were parked.
