@@ -144,6 +144,7 @@ export class Connection {
    *
    * @throws {TopologyError} the queue is not there, or what is declared beside it exists otherwise
    * @throws {RangeError} an option out of range
+   * @throws {TypeError} further attempts for a queue that is read as a stream
    */
   async consume<T = unknown>(
     queue: string,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isFromStream } from "../message/broker_headers.ts";
 import type { Envelope } from "../message/envelope.ts";
 import type { ReceivedMessage } from "../message/received.ts";
 import type { BrokerDelivery, SettleAs } from "../ports/broker.ts";
@@ -24,6 +25,11 @@ export class InHand {
     this.envelope = envelope;
   }
 
+  /** Whether it was read from a stream, which has the entry whatever becomes of the delivery, and takes nothing back. */
+  get isFromStream(): boolean {
+    return isFromStream(this.received.headers);
+  }
+
   /** False once the broker has the message back, or it was settled: whatever is decided from then on is discarded. */
   get isLive(): boolean {
     return this.#isLive;
@@ -42,10 +48,16 @@ export class InHand {
     return this.#patience.signal;
   }
 
-  /** Settles the delivery; false when that is no longer ours to do, or the link it came on is gone. */
+  /**
+   * Settles the delivery; false when that is no longer ours to do, or the link it came on is gone.
+   *
+   * What came from a stream is not sent back: RabbitMQ 3.10 closes the connection over it (540), and RabbitMQ 4 takes it for an
+   * acknowledgement.
+   */
   settle(as: SettleAs): boolean {
     if (!this.#isLive) return false;
     this.#isLive = false;
+    if (as !== "ack" && this.isFromStream) return false;
     return this.#delivery.settle(as) === "sent";
   }
 

@@ -17,7 +17,8 @@ export interface ReceiveOptions<T = unknown> {
   /** How bytes become payloads: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
   /**
-   * How failures are tried again. Every retry runs the handler from its beginning, and goes to the back of the queue.
+   * How failures are tried again. Every retry runs the handler from its beginning, and goes to the back of the queue. A stream's
+   * entries are not tried again, whatever the policy: the copy would be another entry for every reader.
    *
    * @default {noRetry(): the first failure goes to `.dlq`}
    */
@@ -41,7 +42,7 @@ export interface ReceiveOptions<T = unknown> {
   readonly declare?: boolean;
   /** Shown by the broker. @default {`acemq-{queue}-` and eight random characters} */
   readonly consumerTag?: string;
-  /** Consumer arguments, such as `x-priority`. */
+  /** Consumer arguments, such as `x-priority`, and `x-stream-offset` for a stream, which takes no `retry`. */
   readonly arguments?: DeclareArguments;
 }
 
@@ -80,9 +81,19 @@ const LARGEST_PREFETCH = 65_535;
 
 /** Checks options and fills in their defaults. Throws before anything is declared. */
 export function intakeOf(
-  { prefetch = DEFAULT_PREFETCH, retry = noRetry(), rungsMs = [], declare = true }: ReceiveOptions,
+  { prefetch = DEFAULT_PREFETCH, retry = noRetry(), rungsMs = [], declare = true, arguments: args = {} }:
+    ReceiveOptions,
 ): Intake {
-  return { prefetch: prefetchOf(prefetch), ladder: ladderOf(retry, rungsMs), declare };
+  const intake: Intake = { prefetch: prefetchOf(prefetch), ladder: ladderOf(retry, rungsMs), declare };
+  if (Object.hasOwn(args, "x-stream-offset")) assertNoRetry(intake.ladder);
+  return intake;
+}
+
+/** The broker takes the argument for streams alone. */
+function assertNoRetry({ policy, rungsMs }: Ladder): void {
+  if (policy.maxAttempts === 1 && rungsMs.length === 0) return;
+  const found = policy.maxAttempts === 1 ? "'rungsMs'" : `'retry' with ${policy.maxAttempts} attempts`;
+  throw new TypeError(`Cannot use option ${found} on a stream: its entries are not tried again`);
 }
 
 /** A prefetch as the port wants it: 0 for unlimited. */

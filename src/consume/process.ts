@@ -54,7 +54,8 @@ export function conclude<T>(
   { consumer, ladder, settling }: ProcessContext<T>,
 ): Promise<void> | undefined {
   const { clock, random } = consumer.environment;
-  const facts = { attempt: item.envelope.attempt, ageMs: clock.now() - item.envelope.firstSeenMs };
+  const { envelope, isFromStream } = item;
+  const facts = { attempt: envelope.attempt, ageMs: clock.now() - envelope.firstSeenMs, isFromStream };
   const settlement = decideSettlement(handled, facts, { ladder, random });
   const count = (settled: Settled): void => {
     if (settled !== "kept") settling.meter.settled(item.envelope, settled, handlerMs);

@@ -1,6 +1,6 @@
 /**
  * The only effects of a settlement: the copy is published, confirmed and routed before the original is acknowledged
- * (contract core 0 rules 1 to 3, 3.5, 4.4, 4.5).
+ * (contract core 0 rules 1 to 3, 3.5, 3.11, 4.4, 4.5).
  *
  * @module
  */
@@ -79,15 +79,18 @@ async function moveAside(settlement: SetAside, item: InHand, context: SettleCont
   const queue = settlement.target === "dlq" ? deadLetterQueueName(context.queue) : parkedQueueName(context.queue);
   const { maxHeaderBytes } = context.broker.limits;
   const copy = setAsideCopy(item.received, item.envelope, { queue, reason: settlement.reason, maxHeaderBytes });
-  const answer = await publishPatiently(copy, item, context);
-  if (answer?.status === "routed") {
-    context.meter.setAside(item.envelope, settlement, queue);
-    return acknowledge(item, settlement.outcome);
+  for (;;) {
+    const answer = await publishPatiently(copy, item, context);
+    if (answer?.status === "routed") {
+      context.meter.setAside(item.envelope, settlement, queue);
+      return acknowledge(item, settlement.outcome);
+    }
+    if (answer === undefined) return "kept";
+    context.meter.setAsideFailed(item.envelope, queue, answer.reason);
+    const isOver = !await waited(PAUSE_MS, item, context);
+    // A stream does not hand it out again: sent back, it would be lost to this reader, so it stays in hand until it is aside.
+    if (isOver || !item.isFromStream) return requeue(item);
   }
-  if (answer === undefined) return "kept";
-  context.meter.setAsideFailed(item.envelope, queue, answer.reason);
-  await waited(PAUSE_MS, item, context);
-  return requeue(item);
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What becomes of a delivery: a pure decision from what happened and what the policy allows (contract core 3.3 to 3.6, 4.2).
+ * What becomes of a delivery: a pure decision from what happened and what the policy allows (contract core 3.3 to 3.6, 3.11, 4.2).
  *
  * @module
  */
@@ -45,6 +45,8 @@ export interface SetAside {
 export interface DeliveryFacts {
   readonly attempt: number;
   readonly ageMs: number;
+  /** Whether it was read from a stream, where a copy would be another entry for every reader (contract core 3.11). */
+  readonly isFromStream: boolean;
 }
 
 /** What a decision is made by. */
@@ -109,6 +111,7 @@ function tryAgain(
   { ladder, random }: SettlementRules,
 ): Settlement {
   const reason = wordsFor(asked.error);
+  if (facts.isFromStream) return setAside("dlq", "dead_lettered", "a stream's entry is not tried again", reason);
   const decision = decideRetry(ladder, { ...facts, requestedDelayMs: asked.delayMs }, random);
   if (decision.next !== "give_up") return { ...decision, outcome: "retried", reason };
   const { attempt } = facts;

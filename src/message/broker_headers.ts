@@ -3,7 +3,8 @@
  * (contract core 1.2).
  *
  * Copied, they harm: an `x-death` of another life makes the broker see a dead-letter cycle and drop the message when it leaves a
- * rung; an `x-delivery-count` claims redeliveries that never were; `CC` and `BCC` route the copy to the other queues once more.
+ * rung; an `x-delivery-count` claims redeliveries that never were; an `x-stream-offset` claims that the copy lies in a stream; `CC`
+ * and `BCC` route the copy to the other queues once more.
  *
  * @module
  */
@@ -14,9 +15,18 @@ import { isWireTable, setEntry, type WireTable, type WireValue } from "./wire_va
 /** Where a copy goes: on to a queue that can dead-letter it, or aside to one that cannot. */
 export type CopyKind = "onward" | "set_aside";
 
-/** Whether a name is the broker's dead-letter history or its delivery counter. */
+/** Where in a stream an entry lies; the broker writes it on every delivery of a stream, and on no other. */
+const STREAM_OFFSET = "x-stream-offset";
+
+/** Whether a name is the broker's dead-letter history, its delivery counter or its offset in a stream. */
 export function isBrokerBookkeeping(name: string): boolean {
-  return name === "x-delivery-count" || isDeathRecord(name);
+  return name === "x-delivery-count" || name === STREAM_OFFSET || isDeathRecord(name);
+}
+
+/** Whether a delivery came from a stream: the broker says where in it. Another broker's word that came along looks the same. */
+export function isFromStream(headers: WireTable): boolean {
+  const offset = Object.hasOwn(headers, STREAM_OFFSET) ? headers[STREAM_OFFSET] : undefined;
+  return typeof offset === "bigint" || Number.isInteger(offset);
 }
 
 /** The application headers of a received message as a copy of the given kind may carry them: same values, same kinds. */
@@ -31,7 +41,7 @@ export function headersForCopy(headers: WireTable, kind: CopyKind): WireTable {
 }
 
 function survivesCopy(name: string, value: WireValue, kind: CopyKind): boolean {
-  if (name === "x-delivery-count" || name === "CC" || name === "BCC") return false;
+  if (name === "x-delivery-count" || name === STREAM_OFFSET || name === "CC" || name === "BCC") return false;
   if (!isDeathRecord(name)) return true;
   return kind === "set_aside" && (name !== "x-death" || isWellFormedDeath(value));
 }

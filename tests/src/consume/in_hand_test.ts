@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { InHand } from "../../../src/consume/in_hand.ts";
 import { newEnvelope } from "../../../src/message/envelope.ts";
+import type { WireTable } from "../../../src/message/wire_value.ts";
 import type { SettleAs } from "../../../src/ports/broker.ts";
 import { stoppedSources } from "../../support/sources.ts";
 
@@ -11,14 +12,14 @@ interface Taken {
   readonly told: SettleAs[];
 }
 
-function take(answer: "sent" | "stale" = "sent"): Taken {
+function take(answer: "sent" | "stale" = "sent", headers: WireTable = {}): Taken {
   const told: SettleAs[] = [];
   const message = {
     exchange: "",
     routingKey: "q",
     redelivered: false,
     properties: {},
-    headers: {},
+    headers,
     body: new Uint8Array(),
   };
   const settle = (as: SettleAs): "sent" | "stale" => {
@@ -66,6 +67,17 @@ describe("a delivery in hand", () => {
     const { item } = take();
     item.settle("ack");
     assert.equal(item.patience.aborted, true);
+  });
+
+  it("is acknowledged to a stream, and never sent back to it", () => {
+    for (const offset of [0, 2n ** 60n]) {
+      const acknowledged = take("sent", { "x-stream-offset": offset });
+      assert.deepEqual([acknowledged.item.settle("ack"), acknowledged.told], [true, ["ack"]]);
+      for (const as of ["requeue", "discard"] as const) {
+        const { item, told } = take("sent", { "x-stream-offset": offset });
+        assert.deepEqual([item.settle(as), item.isLive, told], [false, false, []]);
+      }
+    }
   });
 
   it("can still be settled in a hurry", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { intakeOf, prefetchOf } from "../../../src/consume/options.ts";
-import { exponentialRetry, fixedRetry } from "../../../src/retry/policy.ts";
+import { exponentialRetry, fixedRetry, noRetry } from "../../../src/retry/policy.ts";
 
 describe("the options of a consumer", () => {
   it("ask for fifty unsettled deliveries, no further attempt and a declared failure side by default", () => {
@@ -38,5 +38,22 @@ describe("the options of a consumer", () => {
       () => intakeOf({ retry: fixedRetry(3, { delayMs: 1_200, brokerWaitThresholdMs: 1_000 }) }),
       RangeError,
     );
+  });
+
+  it("refuse further attempts together with a place in a stream, whose entries are not tried again [STR-03]", () => {
+    const from = { "x-stream-offset": "first" };
+    for (
+      const [options, found] of [[{ retry: fixedRetry(3) }, "'retry' with 3 attempts"], [
+        { rungsMs: [2_000] },
+        "'rungsMs'",
+      ]] as const
+    ) {
+      assert.throws(() => intakeOf({ ...options, arguments: from }), {
+        name: "TypeError",
+        message: `Cannot use option ${found} on a stream: its entries are not tried again`,
+      });
+      assert.equal(intakeOf({ ...options, arguments: { "x-priority": 1 } }).declare, true);
+    }
+    assert.equal(intakeOf({ arguments: from, retry: noRetry() }).ladder.policy.maxAttempts, 1);
   });
 });

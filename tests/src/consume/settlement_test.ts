@@ -13,10 +13,14 @@ interface Case {
   readonly attempt?: number;
   readonly ageMs?: number;
   readonly ladder?: Ladder;
+  readonly isFromStream?: boolean;
 }
 
-function decide(handled: Handled, { attempt = 1, ageMs = 0, ladder = RUNGS }: Case = {}): Settlement {
-  return decideSettlement(handled, { attempt, ageMs }, { ladder, random: () => 0.5 });
+function decide(
+  handled: Handled,
+  { attempt = 1, ageMs = 0, isFromStream = false, ladder = RUNGS }: Case = {},
+): Settlement {
+  return decideSettlement(handled, { attempt, ageMs, isFromStream }, { ladder, random: () => 0.5 });
 }
 
 function returned(value: unknown, some?: Case): Settlement {
@@ -188,7 +192,7 @@ describe("a wait the handler asked for", () => {
     const jittery = ladderOf(exponentialRetry(5, { jitterFactor: 1 }));
     const handled = decideSettlement(
       { status: "returned", value: retry("busy", { delayMs: 7_000 }) },
-      { attempt: 1, ageMs: 0 },
+      { attempt: 1, ageMs: 0, isFromStream: false },
       { ladder: jittery, random: () => 0.99 },
     );
     assert.deepEqual(handled, { next: "wait_in_consumer", outcome: "retried", delayMs: 7_000, reason });
@@ -280,5 +284,40 @@ describe("an error that is no error", () => {
     for (const [error, words] of reasons) {
       assert.deepEqual(threw(error, { attempt: 4 }), aside("dlq", "dead_lettered", `exhausted 4 attempts: ${words}`));
     }
+  });
+});
+
+describe("an entry of a stream", () => {
+  const entry = (handled: Handled): Settlement => decide(handled, { isFromStream: true });
+
+  it("is not tried again, whatever the policy has left and whoever asks: a copy goes to the dead letters [STR-03]", () => {
+    const expected = aside(
+      "dlq",
+      "dead_lettered",
+      "a stream's entry is not tried again: Error: The gateway did not answer",
+    );
+    const error = new Error("The gateway did not answer");
+    const asked: readonly Handled[] = [
+      { status: "threw", error, by: "handler" },
+      { status: "threw", error, by: "interceptor" },
+      { status: "threw", error, by: "codec" },
+      { status: "returned", value: retry(error) },
+      { status: "returned", value: retry(error, { delayMs: 40_000 }) },
+    ];
+    for (const handled of asked) assert.deepEqual(entry(handled), expected);
+    assert.deepEqual(decide({ status: "threw", error, by: "handler" }, { isFromStream: true, attempt: 9 }), expected);
+  });
+
+  it("is decided about like any other message otherwise [STR-11]", () => {
+    const others: readonly Handled[] = [
+      { status: "returned", value: undefined },
+      { status: "returned", value: reject("no") },
+      { status: "returned", value: park("no") },
+      { status: "returned", value: false },
+      { status: "returned", value: retry(new FatalError("no")) },
+      { status: "threw", error: new FatalError("no"), by: "handler" },
+      { status: "undecodable", error: new DecodeError("no") },
+    ];
+    for (const handled of others) assert.deepEqual(entry(handled), decide(handled));
   });
 });

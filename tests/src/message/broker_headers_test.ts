@@ -1,7 +1,7 @@
 /** What the broker wrote is never published again: contract core 1.2. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { headersForCopy, isBrokerBookkeeping } from "../../../src/message/broker_headers.ts";
+import { headersForCopy, isBrokerBookkeeping, isFromStream } from "../../../src/message/broker_headers.ts";
 import {
   WireDecimal,
   WireDouble,
@@ -66,6 +66,10 @@ describe("the application headers of an onward copy", () => {
     assert.deepEqual(headersForCopy({ ...ORDINARY, "x-delivery-count": 2 }, "onward"), ORDINARY);
   });
 
+  it("are without the offset in a stream: the copy is in none", () => {
+    assert.deepEqual(headersForCopy({ ...ORDINARY, "x-stream-offset": 2 }, "onward"), ORDINARY);
+  });
+
   it("are without reserved names", () => {
     assert.deepEqual(headersForCopy({ ...ORDINARY, "x-acemq-attempt": 3, "x-acemq-new": 1 }, "onward"), ORDINARY);
   });
@@ -81,8 +85,8 @@ describe("the application headers of a copy that is set aside", () => {
     assert.deepEqual(headersForCopy({ ...ORDINARY, ...BOOKKEEPING }, "set_aside"), { ...ORDINARY, ...BOOKKEEPING });
   });
 
-  it("are without delivery count and further routing keys all the same", () => {
-    const received = { ...ORDINARY, "x-delivery-count": 2, CC: ["other"], BCC: ["hidden"] };
+  it("are without delivery count, offset in a stream and further routing keys all the same", () => {
+    const received = { ...ORDINARY, "x-delivery-count": 2, "x-stream-offset": 2, CC: ["other"], BCC: ["hidden"] };
     assert.deepEqual(headersForCopy(received, "set_aside"), ORDINARY);
   });
 
@@ -110,12 +114,30 @@ describe("the application headers of a copy that is set aside", () => {
 });
 
 describe("the broker's bookkeeping", () => {
-  it("is the dead-letter history and the delivery count, nothing else", () => {
-    for (const name of [...Object.keys(BOOKKEEPING), "x-delivery-count", "x-last-death-anything"]) {
+  it("is the dead-letter history, the delivery count and the offset in a stream, nothing else", () => {
+    for (const name of [...Object.keys(BOOKKEEPING), "x-delivery-count", "x-stream-offset", "x-last-death-anything"]) {
       assert.equal(isBrokerBookkeeping(name), true, name);
     }
-    for (const name of ["CC", "BCC", "x-deaths", "X-Death", "x-delivery-counts", "x-acemq-id"]) {
+    for (const name of ["CC", "BCC", "x-deaths", "X-Death", "x-delivery-counts", "x-stream-offsets", "x-acemq-id"]) {
       assert.equal(isBrokerBookkeeping(name), false, name);
     }
+  });
+});
+
+describe("a delivery", () => {
+  it("is from a stream when the broker says where in it, which is a whole number", () => {
+    for (const offset of [0, 7, 2n ** 60n]) {
+      assert.equal(isFromStream({ "x-stream-offset": offset }), true, String(offset));
+    }
+    const others: readonly WireTable[] = [
+      {},
+      { "x-stream-offsets": 1 },
+      { "x-stream-offset": "first" },
+      { "x-stream-offset": 1.5 },
+      { "x-stream-offset": new WireDouble(1) },
+      { "x-stream-offset": null },
+      Object.create({ "x-stream-offset": 1 }) as WireTable,
+    ];
+    for (const headers of others) assert.equal(isFromStream(headers), false);
   });
 });
