@@ -11,6 +11,7 @@ import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/port
 import { type ConnectionHost, MemoryConnection } from "./connection.ts";
 import type { MessageLimits } from "./publish_side.ts";
 import { portError } from "./questions.ts";
+import type { SettlementTerms } from "./settlement_watch.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type Routed, VirtualHost } from "./virtual_host.ts";
 import { UnwritableHeaderError } from "./wire_hop.ts";
@@ -19,6 +20,12 @@ import { UnwritableHeaderError } from "./wire_hop.ts";
 export interface MemoryBrokerOptions {
   /** What messages expire by. @default {systemClock()} */
   readonly clock?: Clock;
+  /**
+   * How long a consumer may hold a message; then it is taken for dead, and everything it holds is handed out again.
+   *
+   * @default {1_800_000, as RabbitMQ}
+   */
+  readonly acknowledgementTimeoutMs?: number;
   /** The largest body it takes. @default {134_217_728, as RabbitMQ 3.10} */
   readonly maxBodyBytes?: number;
   /** The largest content header it takes: properties and headers. @default {131_064, what one frame of RabbitMQ holds} */
@@ -82,10 +89,12 @@ export interface MemoryBroker extends Broker {
  * @throws {RangeError} a limit that is no positive whole number
  */
 export function memoryBroker(options: MemoryBrokerOptions = {}): MemoryBroker {
-  const { clock = systemClock(), maxBodyBytes = 134_217_728, maxHeaderBytes = 131_064 } = options;
+  const { clock = systemClock(), acknowledgementTimeoutMs = 1_800_000 } = options;
+  const { maxBodyBytes = 134_217_728, maxHeaderBytes = 131_064 } = options;
+  assertWholeNumber("acknowledgementTimeoutMs", acknowledgementTimeoutMs, 1);
   assertWholeNumber("maxBodyBytes", maxBodyBytes, 1);
   assertWholeNumber("maxHeaderBytes", maxHeaderBytes, 1);
-  return new OpenBroker(clock, { maxBodyBytes, maxHeaderBytes });
+  return new OpenBroker({ clock, acknowledgementTimeoutMs }, { maxBodyBytes, maxHeaderBytes });
 }
 
 class OpenBroker implements MemoryBroker, ConnectionHost {
@@ -95,10 +104,10 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
   readonly #connections = new Set<MemoryConnection>();
   #blockedReason: string | undefined;
 
-  constructor(clock: Clock, limits: MessageLimits) {
-    this.clock = clock;
+  constructor(terms: SettlementTerms, limits: MessageLimits) {
+    this.clock = terms.clock;
     this.limits = limits;
-    this.virtualHost = new VirtualHost(clock);
+    this.virtualHost = new VirtualHost(terms);
   }
 
   get blockedReason(): string | undefined {

@@ -8,11 +8,10 @@ import { assertName, assertWholeNumber } from "../../src/internal/assert_option.
 import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
-import { Holder } from "./holder.ts";
 import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
+import { PullSide } from "./pull_side.ts";
 import { Questions } from "./questions.ts";
-import type { MemoryQueue } from "./queue.ts";
 import { MemorySubscription } from "./subscription.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
@@ -36,8 +35,7 @@ export class MemoryConnection implements port.BrokerConnection {
   readonly #questions: Questions = new Questions(this.#inlet);
   readonly #publishing: PublishSide;
   readonly #subscriptions = new Set<MemorySubscription>();
-  /** What was pulled and not settled. */
-  readonly #pulled = new Map<MemoryQueue, Holder>();
+  readonly #pulling: PullSide;
   #isOpen = true;
 
   constructor(host: ConnectionHost, { onEvent }: port.BrokerOpenOptions) {
@@ -46,6 +44,7 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#onEvent = onEvent;
     this.limits = host.limits;
     this.#publishing = new PublishSide(host, this.#inlet, onEvent);
+    this.#pulling = new PullSide(this.#inlet, host.virtualHost);
     this.#broker.enter();
   }
 
@@ -117,9 +116,8 @@ export class MemoryConnection implements port.BrokerConnection {
   pull(name: string): Promise<port.PulledDelivery | null> {
     return this.#askAbout(name, "pull from", () => {
       const queue = this.#broker.queue(name, this);
-      const entry = queue.pull();
-      if (entry === undefined) return null;
-      return Object.assign(this.#handOf(queue).take(entry), { waiting: queue.messages });
+      const delivery = this.#pulling.pull(queue);
+      return delivery === undefined ? null : Object.assign(delivery, { waiting: queue.messages });
     });
   }
 
@@ -153,7 +151,7 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#questions.close();
     this.#inlet.close();
     for (const subscription of this.#subscriptions) subscription.end();
-    for (const holder of this.#pulled.values()) holder.close();
+    this.#pulling.giveBack();
     this.#broker.leave(this);
     this.#host.closed(this);
   }
@@ -163,15 +161,6 @@ export class MemoryConnection implements port.BrokerConnection {
       assertName("the name of a queue", queue);
       return answer();
     });
-  }
-
-  #handOf(queue: MemoryQueue): Holder {
-    const known = this.#pulled.get(queue);
-    if (known !== undefined) return known;
-    for (const [other, { held }] of this.#pulled) if (held === 0) this.#pulled.delete(other);
-    const holder = new Holder(queue, this.#inlet);
-    this.#pulled.set(queue, holder);
-    return holder;
   }
 }
 

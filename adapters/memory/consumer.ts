@@ -6,8 +6,7 @@
 
 import type { BrokerDelivery, SettleAs } from "../../src/ports/broker.ts";
 import type { MemoryDelivery } from "./delivery.ts";
-import { Holder, type SourceQueue } from "./holder.ts";
-import type { Inlet } from "./inlet.ts";
+import { Holder, type HolderOptions, type SourceQueue } from "./holder.ts";
 import type { Postbox } from "./postbox.ts";
 import type { QueueEntry } from "./ready_list.ts";
 
@@ -24,11 +23,10 @@ export interface ConsumedQueue extends SourceQueue {
 }
 
 /** What a {@linkcode Consumer} is told, and how. */
-export interface ConsumerOptions {
+export interface ConsumerOptions extends HolderOptions {
   readonly prefetch: number;
   /** Its `x-priority`. */
   readonly priority: number;
-  readonly inlet: Inlet;
   readonly postbox: Postbox;
   readonly onDelivery: (delivery: BrokerDelivery) => void;
   /** The queue is gone. */
@@ -44,7 +42,7 @@ export class Consumer extends Holder {
   #isLeft = false;
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
-    super(queue, options.inlet);
+    super(queue, options);
     this.#queue = queue;
     this.#options = options;
     this.#prefetch = options.prefetch;

@@ -15,16 +15,26 @@ export interface DeliveryHolder {
   settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale";
 }
 
+/** What is in those hands. */
+export interface HeldMessage {
+  readonly entry: QueueEntry;
+  readonly message: ReceivedMessage;
+  /** By the clock's elapsed time. */
+  readonly takenAtMs: number;
+}
+
 /** A delivery of the memory broker. */
 export class MemoryDelivery implements BrokerDelivery {
   readonly entry: QueueEntry;
   readonly message: ReceivedMessage;
+  readonly takenAtMs: number;
   readonly #holder: DeliveryHolder;
   #settled: "sent" | "stale" | undefined;
 
-  constructor(entry: QueueEntry, message: ReceivedMessage, holder: DeliveryHolder) {
+  constructor({ entry, message, takenAtMs }: HeldMessage, holder: DeliveryHolder) {
     this.entry = entry;
     this.message = message;
+    this.takenAtMs = takenAtMs;
     this.#holder = holder;
   }
 

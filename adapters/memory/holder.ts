@@ -8,6 +8,7 @@ import type { SettleAs } from "../../src/ports/broker.ts";
 import { MemoryDelivery } from "./delivery.ts";
 import type { Inlet } from "./inlet.ts";
 import type { QueueEntry } from "./ready_list.ts";
+import { type SettlementTerms, SettlementWatch } from "./settlement_watch.ts";
 import { receivedMessage } from "./stored_message.ts";
 
 /** The queue side of a settlement. */
@@ -21,16 +22,26 @@ export interface SourceQueue {
   giveBack(entries: readonly QueueEntry[]): void;
 }
 
+/** Whose hands, and how long they may hold something. */
+export interface HolderOptions {
+  readonly inlet: Inlet;
+  readonly terms: SettlementTerms;
+  /** It has held something too long. */
+  readonly onLate: () => void;
+}
+
 /** Holds unsettled deliveries of one queue. */
 export class Holder {
   readonly #queue: SourceQueue;
   readonly #inlet: Inlet;
+  readonly #watch: SettlementWatch;
   readonly #held = new Set<MemoryDelivery>();
   #isOpen = true;
 
-  constructor(queue: SourceQueue, inlet: Inlet) {
+  constructor(queue: SourceQueue, { inlet, terms, onLate }: HolderOptions) {
     this.#queue = queue;
     this.#inlet = inlet;
+    this.#watch = new SettlementWatch(terms, () => this.#oldest?.takenAtMs, onLate);
   }
 
   /** Whether what it holds can still be settled. */
@@ -43,6 +54,11 @@ export class Holder {
     return this.#held.size;
   }
 
+  get #oldest(): MemoryDelivery | undefined {
+    for (const delivery of this.#held) return delivery;
+    return undefined;
+  }
+
   /** Takes what the queue has let go. */
   take(entry: QueueEntry): MemoryDelivery {
     const { returns } = entry;
@@ -51,7 +67,7 @@ export class Holder {
       redelivered: returns > 0,
       returns: tellsReturns ? returns : undefined,
     });
-    const delivery = new MemoryDelivery(entry, message, this);
+    const delivery = new MemoryDelivery({ entry, message, takenAtMs: this.#watch.taken() }, this);
     this.#held.add(delivery);
     return delivery;
   }
@@ -80,6 +96,7 @@ export class Holder {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#watch.stop();
     const entries = Array.from(this.#held, ({ entry }) => entry);
     this.#held.clear();
     this.#queue.giveBack(entries);
@@ -88,6 +105,7 @@ export class Holder {
   /** Lets go of everything: there is no queue to give it back to. */
   forget(): void {
     this.#isOpen = false;
+    this.#watch.stop();
     this.#held.clear();
   }
 }

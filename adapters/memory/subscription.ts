@@ -93,19 +93,31 @@ export class MemorySubscription implements Subscription {
       prefetch: this.#prefetch,
       priority: priorityIn(name, options.arguments),
       inlet,
+      terms: this.#host,
       postbox: this.#host.postbox,
       onDelivery: options.onDelivery,
-      onCancelled: () => this.#lose(),
+      onCancelled: () => this.#queueIsGone(),
+      onLate: () => this.#isLate(),
     });
     queue.addConsumer(this.#consumer);
   }
 
-  #lose(): void {
+  #queueIsGone(): void {
+    if (!this.#isEnded) this.#lose(`The broker cancelled the consumer: queue "${this.#terms.queue}" is gone`);
+  }
+
+  /** The broker closes the channel of a consumer that holds something too long, and the consumer has another. */
+  #isLate(): void {
+    const reason = lateReason(this.#host.acknowledgementTimeoutMs);
+    this.#consumer?.close();
+    if (this.#isEnded) this.#terms.options.onLost(reason);
+    else this.#lose(reason);
+  }
+
+  #lose(reason: string): void {
     const { queue, options, onEvent } = this.#terms;
-    if (this.#isEnded) return;
     this.#consumer = undefined;
     this.#stopWaiting = this.#host.awaitQueue(queue, () => this.#recover());
-    const reason = `The broker cancelled the consumer: queue "${queue}" is gone`;
     onEvent({ type: "consumer_lost", queue, reason });
     options.onLost(reason);
     if (this.#host.findQueue(queue) !== undefined) this.#recover();
@@ -125,6 +137,11 @@ export class MemorySubscription implements Subscription {
     onEvent({ type: "consumer_recovered", queue });
     options.onRecovered();
   }
+}
+
+function lateReason(timeoutMs: number): string {
+  return `406 PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: ${timeoutMs} ms. ` +
+    "This timeout value can be configured, see consumers doc guide to learn more";
 }
 
 /** The `x-priority` of a consumer; without one it has 0. */

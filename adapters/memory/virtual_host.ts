@@ -16,6 +16,7 @@ import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
 import { MemoryQueue, type QueueHost } from "./queue.ts";
 import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed, type Refusal } from "./refusals.ts";
+import type { SettlementTerms } from "./settlement_watch.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
@@ -34,8 +35,9 @@ const SYSTEM_EXCHANGES: readonly (readonly [string, ExchangeType])[] = [
 const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers"];
 
 /** The one virtual host of a memory broker. */
-export class VirtualHost implements QueueHost {
+export class VirtualHost implements QueueHost, SettlementTerms {
   readonly clock: Clock;
+  readonly acknowledgementTimeoutMs: number;
   readonly postbox: Postbox = new Postbox();
   readonly #exchanges = new Map<string, MemoryExchange>();
   readonly #queues = new Map<string, MemoryQueue>();
@@ -43,8 +45,9 @@ export class VirtualHost implements QueueHost {
   readonly #awaited = new Map<string, Set<() => void>>();
   #connections = 0;
 
-  constructor(clock: Clock) {
+  constructor({ clock, acknowledgementTimeoutMs }: SettlementTerms) {
     this.clock = clock;
+    this.acknowledgementTimeoutMs = acknowledgementTimeoutMs;
     for (const [name, type] of SYSTEM_EXCHANGES) {
       this.#exchanges.set(name, new MemoryExchange({ name, type, durable: true, autoDelete: false, arguments: {} }));
     }
@@ -103,17 +106,13 @@ export class VirtualHost implements QueueHost {
   declareQueue(spec: QueueSpec, user: object): void {
     const { name } = spec;
     if (name === "") throw preconditionFailed("a queue needs a name");
-    const asked = declared(spec);
-    const there = this.#queues.get(name);
-    if (there !== undefined) {
-      const queue = this.queue(name, user);
-      queue.asked();
-      const difference = queueDifference(queue.spec, asked);
+    if (this.#queues.has(name)) {
+      const difference = this.queueDifference(spec, user);
       if (difference !== undefined) throw difference;
       return;
     }
     if (name.startsWith("amq.")) throw accessRefused(`queue name '${name}' contains reserved prefix 'amq.*'`);
-    this.#queues.set(name, new MemoryQueue(asked, this, spec.exclusive ? user : undefined));
+    this.#queues.set(name, new MemoryQueue(declared(spec), this, spec.exclusive ? user : undefined));
     for (const told of [...this.#awaited.get(name) ?? []]) this.postbox.post({ arrive: told });
   }
 
@@ -130,7 +129,10 @@ export class VirtualHost implements QueueHost {
   /** Why a queue that is there cannot be declared so; undefined when it can. */
   queueDifference(spec: QueueSpec, user: object): Refusal | undefined {
     if (spec.name === "") throw preconditionFailed("a queue needs a name");
-    return queueDifference(this.queue(spec.name, user).spec, declared(spec));
+    const queue = this.queue(spec.name, user);
+    const difference = queueDifference(queue.spec, declared(spec));
+    if (difference === undefined) queue.asked();
+    return difference;
   }
 
   bind(spec: BindingSpec, user: object): void {

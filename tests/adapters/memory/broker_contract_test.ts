@@ -1,5 +1,12 @@
 import { memoryBroker, virtualClock } from "../../../adapters/memory/mod.ts";
-import { blockedBrokerContract, brokerContract, type BrokerUnderTest } from "../../contract/mod.ts";
+import {
+  acknowledgementTimeoutContract,
+  blockedBrokerContract,
+  brokerContract,
+  type BrokerUnderTest,
+} from "../../contract/mod.ts";
+
+const TIMEOUT_MS = 1_800_000;
 
 async function open(): Promise<BrokerUnderTest> {
   const clock = virtualClock();
@@ -15,3 +22,7 @@ async function open(): Promise<BrokerUnderTest> {
 
 brokerContract("the memory broker", open);
 blockedBrokerContract("the memory broker", open);
+acknowledgementTimeoutContract("the memory broker", async () => ({
+  ...await open(),
+  acknowledgementTimeoutMs: TIMEOUT_MS,
+}));

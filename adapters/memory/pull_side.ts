@@ -1,0 +1,45 @@
+/**
+ * What one connection has pulled and not settled: by queue, and as one channel.
+ *
+ * @module
+ */
+
+import type { MemoryDelivery } from "./delivery.ts";
+import { Holder } from "./holder.ts";
+import type { Inlet } from "./inlet.ts";
+import type { MemoryQueue } from "./queue.ts";
+import type { SettlementTerms } from "./settlement_watch.ts";
+
+/** Pulls over one connection. */
+export class PullSide {
+  readonly #inlet: Inlet;
+  readonly #terms: SettlementTerms;
+  readonly #holders = new Map<MemoryQueue, Holder>();
+
+  constructor(inlet: Inlet, terms: SettlementTerms) {
+    this.#inlet = inlet;
+    this.#terms = terms;
+  }
+
+  /** Takes a message off a queue; undefined when none waits. */
+  pull(queue: MemoryQueue): MemoryDelivery | undefined {
+    const entry = queue.pull();
+    return entry === undefined ? undefined : this.#handOf(queue).take(entry);
+  }
+
+  /** Gives everything back: the connection is gone, or something was held too long, which closes a channel with all it holds. */
+  giveBack(): void {
+    const holders = [...this.#holders.values()];
+    this.#holders.clear();
+    for (const holder of holders) holder.close();
+  }
+
+  #handOf(queue: MemoryQueue): Holder {
+    const known = this.#holders.get(queue);
+    if (known !== undefined) return known;
+    for (const [other, { held }] of this.#holders) if (held === 0) this.#holders.delete(other);
+    const holder = new Holder(queue, { inlet: this.#inlet, terms: this.#terms, onLate: () => this.giveBack() });
+    this.#holders.set(queue, holder);
+    return holder;
+  }
+}
