@@ -16,6 +16,7 @@ import { LinkKeeper } from "./link_keeper.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { PublishLanes } from "./publish_lanes.ts";
 import { PullChannel } from "./pull_channel.ts";
+import { SideLinks } from "./side_links.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TopologyKeeper } from "./topology_keeper.ts";
 
@@ -40,6 +41,7 @@ class AmqpConnection implements port.BrokerConnection {
   readonly transport = "rabbitmq";
   readonly hostName: string;
   readonly #keeper: LinkKeeper;
+  readonly #aside: SideLinks;
   readonly #topology: TopologyKeeper;
   readonly #subscriptions: Subscriptions;
   #limits: port.BrokerLimits = {};
@@ -56,8 +58,14 @@ class AmqpConnection implements port.BrokerConnection {
       },
       resume: (link) => this.#subscriptions.restore(link),
     });
-    this.#topology = new TopologyKeeper({ clock, backoff, report });
-    this.#subscriptions = new Subscriptions(this.#keeper, { clock, backoff, topology: this.#topology });
+    this.#aside = new SideLinks((signal) => this.#keeper.dialAside(signal), clock);
+    this.#topology = new TopologyKeeper({ clock, backoff, report, aside: this.#aside });
+    this.#subscriptions = new Subscriptions(this.#keeper, {
+      clock,
+      backoff,
+      topology: this.#topology,
+      aside: this.#aside,
+    });
   }
 
   get limits(): port.BrokerLimits {
@@ -144,7 +152,7 @@ class AmqpConnection implements port.BrokerConnection {
   async close(): Promise<void> {
     this.#subscriptions.end();
     this.#topology.end();
-    await this.#keeper.close();
+    await Promise.all([this.#keeper.close(), this.#aside.closed()]);
   }
 
   #use(link: Link): LinkSide {

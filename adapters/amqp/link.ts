@@ -32,6 +32,9 @@ export function describeCallError(error: unknown): string {
   return error instanceof CallRefused ? describeClose(error.reason) : describeError(error);
 }
 
+/** The code of a close that an operator asked for, or a shutdown. */
+const CONNECTION_FORCED = 320;
+
 /** How long the broker has to answer a close. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -63,6 +66,13 @@ export class Link {
   /** Whether frames can be sent. */
   get isUsable(): boolean {
     return this.#client.isUsable;
+  }
+
+  /** Why the broker closed the link over something it was asked; undefined where that is not what ended it. */
+  get fault(): string | undefined {
+    const { failure } = this.#client;
+    if (failure?.kind !== "broker" || failure.reason.code === CONNECTION_FORCED) return undefined;
+    return `the broker closed the connection: ${describeClose(failure.reason)}`;
   }
 
   /** Opens a channel; rejects like {@linkcode Link.call}. */

@@ -82,6 +82,12 @@ export class LinkKeeper {
     await this.#newest?.close();
   }
 
+  /** Dials a link beside the one that is kept; nobody is told of its end. */
+  dialAside(signal: AbortSignal): Promise<Link> {
+    const { name, clock } = this.#open;
+    return openLink(this.#options, { name: `${name} (trial)`, clock, signal, onDown: () => {}, onBlocked: () => {} });
+  }
+
   #dial(signal: AbortSignal): Promise<Link> {
     const { name, clock } = this.#open;
     return openLink(this.#options, {

@@ -20,6 +20,8 @@ export interface Declaration {
   readonly declare: (link: Link) => Promise<DeclareResult>;
   /** Whether it was not deleted or declared otherwise since. */
   readonly isWanted: () => boolean;
+  /** Whether any connection may declare it. */
+  readonly isShared: boolean;
 }
 
 /** An exchange, unless it was deleted. */
@@ -46,7 +48,7 @@ export async function failureOf(link: Link, { declare }: Declaration): Promise<s
     const result = await declare(link);
     return result.status === "declared" ? undefined : result.reason;
   } catch (error) {
-    return describeError(error);
+    return link.fault ?? describeError(error);
   }
 }
 
@@ -57,6 +59,7 @@ function exchangeDeclaration(declared: Declared, spec: ExchangeSpec): Declaratio
     object,
     declare: (link) => declareExchange(link, spec),
     isWanted: () => declared.exchange(spec.name) === spec,
+    isShared: true,
   };
 }
 
@@ -67,6 +70,7 @@ function queueDeclaration(declared: Declared, spec: QueueSpec): Declaration {
     object,
     declare: (link) => declareQueue(link, spec),
     isWanted: () => declared.queue(spec.name) === spec,
+    isShared: !spec.exclusive,
   };
 }
 
@@ -76,5 +80,6 @@ function bindingDeclaration(declared: Declared, spec: BindingSpec): Declaration 
     object: `binding of "${spec.queue}" to "${spec.exchange}" with key "${spec.routingKey}"`,
     declare: (link) => bindQueue(link, spec),
     isWanted: () => declared.bindingsOf(spec.queue).includes(spec),
+    isShared: declared.queue(spec.queue)?.exclusive !== true,
   };
 }

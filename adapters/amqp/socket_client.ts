@@ -75,6 +75,11 @@ export class SocketClient extends AMQPClient {
     this.out = new FrameQueue({ write: (bytes, done) => this.#write(bytes, done) });
   }
 
+  /** What has ended the link, or is about to. */
+  get failure(): LinkFailure | undefined {
+    return this.#failure;
+  }
+
   /** Whether frames can be sent. */
   get isUsable(): boolean {
     return !this.closed && this.#failure === undefined && this.socket?.destroyed === false;

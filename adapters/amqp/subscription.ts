@@ -25,6 +25,8 @@ export interface SubscriptionHost {
   readonly report: (event: BrokerEvent) => void;
   /** Declares what is to be consumed from again, where it may be gone. Never rejects. */
   readonly redeclare: (link: Link) => Promise<void>;
+  /** Does something with a link that may go down; without one where the queue is only for the connection's own. */
+  readonly aside: (signal: AbortSignal, act: (link: Link | undefined) => Promise<void>) => Promise<void>;
   /** The subscription is over and need not be restored any more. */
   readonly forget: (subscription: AmqpSubscription) => void;
 }
@@ -55,6 +57,8 @@ export class AmqpSubscription implements Subscription {
   #isLive = false;
   /** Its loss was told, and its return was not. */
   #isMissed = false;
+  /** Why the broker closed a link on which it was asked to consume. */
+  #fault: string | undefined;
   /** Nothing more is wanted. */
   #isEnding = false;
   /** Ends the attempts to come back that are under way. */
@@ -99,7 +103,8 @@ export class AmqpSubscription implements Subscription {
   async restore(link: Link): Promise<void> {
     if (this.#isEnding) return;
     const signal = this.#beginReturn();
-    const failure = await this.#attempt(link, signal);
+    // Whoever has taken a link down is not let onto the next one before it has shown that it does not.
+    const failure = this.#fault ?? await this.#attempt(link, signal);
     if (failure !== undefined) this.#returnLater(failure, signal);
   }
 
@@ -201,16 +206,32 @@ export class AmqpSubscription implements Subscription {
   /** Why it does not stand; undefined when it does, or when nobody is to try again on this way back. */
   async #attempt(link: Link, signal: AbortSignal): Promise<string | undefined> {
     try {
-      await this.start(link);
+      if (this.#fault === undefined) await this.start(link);
+      else await this.#startCautiously(link, signal);
     } catch (error) {
+      this.#fault = link.fault ?? this.#fault;
       return signal.aborted || !link.isUsable ? undefined : describeCallError(error);
     }
     if (signal.aborted || !this.live) return undefined;
+    this.#fault = undefined;
     this.#settings.onRecovered();
     if (!this.#isMissed) return undefined;
     this.#isMissed = false;
     this.#host.report({ type: "consumer_recovered", queue: this.#settings.queue });
     return undefined;
+  }
+
+  /** Consumes elsewhere first, for as long as it takes to start here: an auto-delete queue would go with its last consumer. */
+  #startCautiously(link: Link, signal: AbortSignal): Promise<void> {
+    const { queue, consumerTag, arguments: args = {} } = this.#settings;
+    return this.#host.aside(signal, async (other) => {
+      if (other !== undefined) {
+        const channel = await other.openChannel();
+        await other.call(channel, limitPrefetch(1));
+        await other.call(channel, consume({ queue, consumerTag, arguments: args }));
+      }
+      await this.start(link);
+    });
   }
 
   #end(): void {

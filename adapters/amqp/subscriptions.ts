@@ -13,6 +13,7 @@ import type { LinkKeeper } from "./link_keeper.ts";
 import type { Backoff } from "./options.ts";
 import { assertConsumerTag, assertPrefetch } from "./consumer_settings.ts";
 import { inTime, PATIENCE_MS } from "./patience.ts";
+import type { SideLinks } from "./side_links.ts";
 import { AmqpSubscription } from "./subscription.ts";
 import type { TopologyKeeper } from "./topology_keeper.ts";
 
@@ -22,6 +23,7 @@ export interface ReturnMeans {
   readonly backoff: Backoff;
   /** What they consume from may have to be declared again. */
   readonly topology: TopologyKeeper;
+  readonly aside: SideLinks;
 }
 
 /** Opens subscriptions and brings them back on a new link. */
@@ -48,6 +50,10 @@ export class Subscriptions {
       },
       report: (event) => keeper.report(event),
       redeclare: (link) => this.#means.topology.refresh(link, queue),
+      aside: (signal, act) => {
+        const { topology, aside } = this.#means;
+        return topology.declared.queue(queue)?.exclusive === true ? act(undefined) : aside.run(signal, act);
+      },
       forget: () => this.#all.delete(subscription),
     });
     try {

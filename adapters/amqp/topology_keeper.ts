@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
+import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
 import { Declared } from "./declared.ts";
@@ -12,12 +13,14 @@ import type { Link } from "./link.ts";
 import type { Backoff } from "./options.ts";
 import { inTime, PATIENCE_MS } from "./patience.ts";
 import { type Declaration, exchangeDeclarations, failureOf, goesByItself, queueDeclarations } from "./redeclare.ts";
+import type { SideLinks } from "./side_links.ts";
 
 /** What keeping a topology takes. */
 export interface TopologyHost {
   readonly clock: Clock;
   readonly backoff: Backoff;
   readonly report: (event: BrokerEvent) => void;
+  readonly aside: SideLinks;
 }
 
 /** An exchange, or a queue with its bindings, as it is wanted at the moment it is asked for. */
@@ -32,6 +35,8 @@ export class TopologyKeeper {
   readonly #host: TopologyHost;
   /** What was told not to stand, and why. */
   readonly #failures = new Map<string, string>();
+  /** What a link went down over, or may have. */
+  readonly #faults = new Map<string, string>();
   /** Questions on the newest link that are not answered yet. */
   #unanswered = new Map<string, Promise<string | undefined>>();
   #ending = new AbortController();
@@ -71,13 +76,20 @@ export class TopologyKeeper {
 
   /** What is not wanted any more will not be told to stand. */
   #forgetAllBut(units: readonly Unit[]): void {
-    if (this.#failures.size === 0) return;
+    if (this.#failures.size + this.#faults.size === 0) return;
     const wanted = new Set(units.flatMap((unit) => unit().map(({ key }) => key)));
-    for (const key of [...this.#failures.keys()]) if (!wanted.has(key)) this.#failures.delete(key);
+    for (const known of [this.#failures, this.#faults]) {
+      for (const key of [...known.keys()]) if (!wanted.has(key)) known.delete(key);
+    }
   }
 
+  /** What has taken a link down is not let onto the next one before it has shown that it does not. */
   async #begin(link: Link, unit: Unit): Promise<void> {
-    if (await this.#attempt(link, unit())) return;
+    const declarations = unit();
+    const harmless = declarations.filter(({ key }) => !this.#faults.has(key));
+    for (const one of declarations) if (this.#faults.has(one.key)) this.#note(one, this.#faults.get(one.key));
+    const stands = await this.#attempt(link, harmless);
+    if (stands && harmless.length === declarations.length) return;
     this.#insist(link, unit).catch(() => {/* ended, or begun anew on the next link */});
   }
 
@@ -114,10 +126,27 @@ export class TopologyKeeper {
   #ask(link: Link, declaration: Declaration): Promise<string | undefined> {
     const { key } = declaration;
     const unanswered = this.#unanswered;
-    const asked = unanswered.get(key) ??
-      failureOf(link, declaration).finally(() => unanswered.delete(key));
+    const asked = unanswered.get(key) ?? this.#declare(link, declaration).finally(() => unanswered.delete(key));
     unanswered.set(key, asked);
     return asked;
+  }
+
+  async #declare(link: Link, declaration: Declaration): Promise<string | undefined> {
+    const { key, isShared } = declaration;
+    const failure = this.#faults.has(key) && isShared ? await this.#declareAside(declaration) : undefined;
+    if (failure !== undefined) return failure;
+    const reason = await failureOf(link, declaration);
+    if (reason === undefined) this.#faults.delete(key);
+    else if (link.fault !== undefined) this.#faults.set(key, link.fault);
+    return reason;
+  }
+
+  async #declareAside(declaration: Declaration): Promise<string | undefined> {
+    try {
+      return await this.#host.aside.run(this.#ending.signal, (other) => failureOf(other, declaration));
+    } catch (error) {
+      return describeError(error);
+    }
   }
 
   /** Tells each reason once, and that it stands once. */

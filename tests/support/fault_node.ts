@@ -157,6 +157,16 @@ export class FaultNode {
     await this.evaluate(`{ok, Q} = ${lookup(queue)}, sys:resume(amqqueue:get_pid(Q))`);
   }
 
+  /** Ends the process of a quorum queue: RabbitMQ closes every connection that would consume from it. */
+  async stopQuorumQueue(queue: string): Promise<void> {
+    await this.evaluate(`{ok, Q} = ${lookup(queue)}, ra:stop_server(quorum_queues, amqqueue:get_pid(Q))`);
+  }
+
+  /** Begins it again. */
+  async restartQuorumQueue(queue: string): Promise<void> {
+    await this.evaluate(`{ok, Q} = ${lookup(queue)}, ra:restart_server(quorum_queues, amqqueue:get_pid(Q))`);
+  }
+
   /** Removes a queue behind everybody's back. */
   async deleteQueue(queue: string): Promise<void> {
     await this.evaluate(`{ok, Q} = ${lookup(queue)}, rabbit_amqqueue:delete(Q, false, false, <<"a test">>)`);
