@@ -26,3 +26,10 @@ export async function settledOrAborted(promise: Promise<unknown>, signal: AbortS
     done.abort();
   }
 }
+
+/** What a promise becomes, or undefined when the signal aborts first; whatever the promise becomes later is ignored. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (signal === undefined) return await promise;
+  await settledOrAborted(promise, signal);
+  return signal.aborted ? undefined : await promise;
+}

@@ -8,7 +8,7 @@ import type { CodecName } from "../../codec/codecs.ts";
 import type { ConsumerContext } from "../../consume/context.ts";
 import { assertWholeNumber } from "../../internal/assert_option.ts";
 import type { Codec } from "../../ports/codec.ts";
-import { assertQueue, Reading } from "./reading.ts";
+import { Reading } from "./reading.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type SetAsideQueue } from "./places.ts";
 
@@ -71,8 +71,8 @@ async function* peek<T>(
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
   signal?.throwIfAborted();
-  await assertQueue(context.broker, source);
-  const reading = new Reading(context.broker, source);
+  const reading = new Reading(context.broker, source, signal);
+  await reading.begin();
   try {
     for (let left = limit; left > 0 && signal?.aborted !== true; left--) {
       const delivery = await reading.next();

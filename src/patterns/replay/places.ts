@@ -58,6 +58,9 @@ export function placesOf(queue: string, from: SetAsideQueue | "queue" | undefine
  */
 export function targetOf({ source, home }: Places, into: string | ReplayTarget = home): ReplayTarget {
   const target = typeof into === "string" ? { exchange: "", routingKey: into } : into;
+  if (typeof target?.exchange !== "string" || typeof target.routingKey !== "string") {
+    throw new TypeError("Cannot replay: option 'into' must be a queue's name, or an exchange and a routing key");
+  }
   if (target.exchange === "") assertName("the name of a queue", target.routingKey);
   assertShortText("an exchange name", target.exchange);
   assertShortText("a routing key", target.routingKey);

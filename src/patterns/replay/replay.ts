@@ -10,7 +10,7 @@
 import type { ConsumerContext } from "../../consume/context.ts";
 import type { OpenLoop } from "../../consume/drain.ts";
 import { ConnectionError, TopologyError } from "../../errors.ts";
-import { settledOrAborted } from "../../internal/abort.ts";
+import { settledOrAborted, unlessAborted } from "../../internal/abort.ts";
 import { replayCopy } from "../../message/copy.ts";
 import { replayed } from "../../message/envelope.ts";
 import type { Outbound } from "../../message/outbound.ts";
@@ -20,7 +20,7 @@ import { publishError } from "../../publish/outcome.ts";
 import { Pace } from "./pace.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type ReplayTarget, targetOf } from "./places.ts";
-import { assertQueue, Reading } from "./reading.ts";
+import { Reading } from "./reading.ts";
 import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./replay_options.ts";
 
 /** What a replay works with; the connection provides it. */
@@ -73,12 +73,12 @@ class Pass<T> {
     this.#context = context;
     this.#options = options;
     this.#pace = new Pace(context.environment.clock, options);
-    this.#reading = new Reading(context.broker, places.source);
+    this.#reading = new Reading(context.broker, places.source, options.signal);
   }
 
   /** Rejects only when nothing was read yet. */
   async run(): Promise<ReplayResult> {
-    await assertQueue(this.#context.broker, this.#places.source);
+    await this.#reading.begin();
     try {
       if (this.#options.dryRun === true) await this.#assertTarget();
       const reason = await this.#readThrough();
@@ -99,7 +99,7 @@ class Pass<T> {
       const over = await this.#pace.turn();
       if (over !== undefined) return over;
       const delivery = await this.#reading.next();
-      if (delivery === null) return "drained";
+      if (delivery === null) return this.#options.signal?.aborted === true ? "cancelled" : "drained";
       await this.#decide(delivery);
     }
   }
@@ -155,10 +155,10 @@ class Pass<T> {
   async #assertTarget(): Promise<void> {
     const { exchange, routingKey } = this.#places.target;
     const { broker } = this.#context;
-    const isThere = exchange === ""
-      ? (await broker.checkQueue(routingKey)).status === "present"
-      : await broker.checkExchange(exchange) === "present";
-    if (isThere) return;
+    const asked = exchange === ""
+      ? broker.checkQueue(routingKey).then(({ status }) => status)
+      : broker.checkExchange(exchange);
+    if (await unlessAborted(asked, this.#options.signal) !== "absent") return;
     const what = exchange === "" ? `queue "${routingKey}"` : `exchange "${exchange}"`;
     throw new TopologyError(
       "ACEMQ_TOPOLOGY_MISSING",

@@ -190,6 +190,23 @@ describe("whatever ends a look,", () => {
     await world.close();
   });
 
+  it("its signal ends it also while the broker reads nothing, and what comes later goes back", async () => {
+    const { world, mq } = await scene("a", "b");
+    const abort = new AbortController();
+    const looking = mq.peek(QUEUE, { signal: abort.signal });
+    await looking.next();
+    world.broker.block("memory");
+    void mq.publisher("", QUEUE).send("into the block").catch(() => {});
+    const next = looking.next();
+    await world.settled();
+    abort.abort();
+    assert.equal((await next).done, true);
+    world.broker.unblock();
+    await world.settled();
+    assert.deepEqual([ids(world), world.unsettled(DLQ)], [["m-0", "m-1"], 0]);
+    await world.close();
+  });
+
   it("a close of the connection gives everything back", async () => {
     const { world, mq } = await scene("a", "b");
     const looking = mq.peek(QUEUE);

@@ -55,6 +55,9 @@ describe("the target of a replay", () => {
   });
 
   it("fits the wire", () => {
+    for (const faulty of ["7", "null", `{"exchange":"shop"}`, `{"routingKey":"k"}`]) {
+      assert.throws(() => targetOf(places, JSON.parse(faulty)), TypeError);
+    }
     assert.throws(() => targetOf(places, ""), TypeError);
     assert.throws(() => targetOf(places, "ü".repeat(128)), RangeError);
     assert.throws(() => targetOf(places, { exchange: "x".repeat(256), routingKey: "" }), RangeError);

@@ -225,6 +225,28 @@ describe("the bounds of a pass", () => {
     await world.close();
   });
 
+  it("are a signal also while the broker reads nothing: before a message as before the first question", async () => {
+    const { world, mq } = await scene("abc");
+    const abort = new AbortController();
+    const first = mq.replay(QUEUE, {
+      signal: abort.signal,
+      onProgress: () => {
+        world.broker.block("memory");
+        void mq.publisher("", QUEUE).send("into the block").catch(() => {});
+      },
+    });
+    await world.settled();
+    const second = mq.replay(QUEUE, { signal: abort.signal, dryRun: true });
+    await world.settled();
+    abort.abort();
+    assert.deepEqual(await first, { moved: 1, skipped: 0, reason: "cancelled" });
+    assert.deepEqual(await second, { moved: 0, skipped: 0, reason: "cancelled" });
+    world.broker.unblock();
+    await world.settled();
+    assert.deepEqual([ids(world, DLQ), world.unsettled(DLQ)], ["bc", 0]);
+    await world.close();
+  });
+
   it("are nobody else's: what another reader took meanwhile is not waited for", async () => {
     const { world, mq } = await scene("abc");
     const other = await world.broker.open({ name: "other", clock: world.clock, onEvent: () => {} });
