@@ -40,6 +40,25 @@ const programs = compile(HEAD, {
     });
     for await (const delivery of mq.deliveries("orders.new", { codec })) delivery.payload;
   `,
+  "looking and putting back": `
+    for await (const dead of mq.peek("orders.new", { codec })) {
+      const body = await dead.decode();
+      if (body.status === "decoded") body.payload;
+    }
+    const result = await mq.replay("orders.new", {
+      codec,
+      filter: async (message) => {
+        const read = await message.decode();
+        return read.status === "decoded" && read.payload.totalCents > 0;
+      },
+    });
+    if (result.reason === "failed") result.error;
+    else result.reason;
+    result.error;
+    await mq.replay("orders.new", { from: "queue" });
+    await mq.replay("orders.new", { filter: () => "all" });
+    await mq.peek("orders.new", { filter: () => true });
+  `,
   "a payload nobody described": `
     await mq.consume("orders.new", (message) => { message.payload; message.headers["tenant"]; });
     await mq.consume("orders.new", (other) => other.payload.id);
@@ -85,6 +104,15 @@ describe("a typed codec", () => {
     for (const expression of ["message.payload", "inferred", "given.payload", "payload", "delivery.payload"]) {
       assert.equal(typeOf(expression), "Order", expression);
     }
+  });
+
+  it("gives a message that is looked at the type of its body, once it could be read [TS-01]", () => {
+    const { errors, typeOf } = programs["looking and putting back"];
+    assert.deepEqual(errors, ["error (2339)", "from (2322)", "filter (2322)", "filter (2353)"]);
+    for (const expression of ["body.payload", "read.payload"]) assert.equal(typeOf(expression), "Order", expression);
+    const reasons = ["cancelled", "deadline", "drained", "failed", "limit"].map((reason) => JSON.stringify(reason));
+    assert.deepEqual(typeOf("result.reason").split(" | ").toSorted(), reasons);
+    assert.equal(typeOf("result.error"), "unknown");
   });
 
   it("makes a wrong payload an error where it is handed over [TS-01]", () => {
