@@ -72,6 +72,10 @@ export class AmqpSubscription implements Subscription {
     this.#prefetch = settings.prefetch;
   }
 
+  get queue(): string {
+    return this.#settings.queue;
+  }
+
   get live(): boolean {
     return this.#isLive && !this.#isEnding;
   }

@@ -54,7 +54,7 @@ export class Subscriptions {
         const { topology, aside } = this.#means;
         return topology.declared.queue(queue)?.exclusive === true ? act(undefined) : aside.run(signal, act);
       },
-      forget: () => this.#all.delete(subscription),
+      forget: () => this.#forget(subscription),
     });
     try {
       await subscription.start(link);
@@ -73,6 +73,14 @@ export class Subscriptions {
     const restored = Promise.all([...this.#all].map((subscription) => subscription.restore(link)));
     if (await inTime(restored, this.#means) !== "late" || !link.isUsable) return;
     for (const subscription of this.#all) subscription.miss(`the broker has not answered within ${PATIENCE_MS} ms`);
+  }
+
+  /** An auto-delete queue goes with its last consumer; declared on every link again, it would stay for ever where nobody consumes. */
+  #forget(subscription: AmqpSubscription): void {
+    const { queue } = subscription;
+    if (!this.#all.delete(subscription) || [...this.#all].some((other) => other.queue === queue)) return;
+    const { declared } = this.#means.topology;
+    if (declared.queue(queue)?.autoDelete === true) declared.removeQueue(queue);
   }
 
   /** Nothing comes back any more. */

@@ -69,6 +69,24 @@ describe("a connection that comes back", () => {
       assert.deepEqual(again.named("QueueBind"), []);
     }));
 
+  it("forgets an auto-delete queue with its last consumer, as the broker does, and no other queue with its consumers", () =>
+    withScript({}, async ({ mq, client, reported, broker }) => {
+      for (const name of ["auto", "shared"]) await mq.declareQueue({ ...queueSpec(name), autoDelete: true });
+      await mq.declareQueue(queueSpec("stays"));
+      await mq.declareExchange(EXCHANGE);
+      await mq.bindQueue({ ...BINDING, queue: "auto" });
+      for (const queue of ["auto", "shared", "stays"]) await (await reading(mq, queue)).subscription.cancel();
+      const [one, other] = [await reading(mq, "shared"), await reading(mq, "shared")];
+      await mq.declareQueue({ ...queueSpec("shared"), autoDelete: true });
+      await one.subscription.close();
+      await one.subscription.close();
+      client.socket.destroy();
+      await reported("recovered");
+      const again = broker.clients[1] as ScriptedClient;
+      assert.deepEqual(again.named("QueueDeclare").map(({ fields }) => fields["queue"]), ["stays", "shared"]);
+      assert.deepEqual([again.named("QueueBind"), other.subscription.live], [[], true]);
+    }));
+
   it("forgets what the broker refused to declare", () => {
     const script: Script = { answer: refusing("QueueDeclare", 403) };
     return withScript(script, async ({ mq, client, reported, broker }) => {
