@@ -448,6 +448,17 @@ describe("a connection that is lost", () => {
     await world.close();
   });
 
+  it("has its like in the broker's acknowledgement time-out: what was declined is back, and the pass ends", async () => {
+    const { world, mq } = await scene("abcd");
+    const pass = mq.replay(QUEUE, { filter: isNot("a"), ratePerSecond: 1 / 1_200 });
+    await world.clock.advance(3 * 1_200_000);
+    const result = await pass;
+    assert.ok(errorOf(result) instanceof ConnectionError);
+    assert.deepEqual([result.moved, result.skipped], [2, 1]);
+    assert.deepEqual(whereabouts(world), ["ad", "bc"]);
+    await world.close();
+  });
+
   it("and is back before the next message is no matter while nothing is held", async () => {
     const { world, mq } = await scene("abc");
     const pass = mq.replay(QUEUE, { ratePerSecond: 1 });
