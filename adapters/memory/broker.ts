@@ -71,8 +71,8 @@ export interface MemoryBroker extends Broker {
 /**
  * A broker in memory that routes, refuses, expires and dead-letters as RabbitMQ 3.10 does.
  *
- * Nothing outlives the process, and nothing but the shared contract says what it does: what it does not have (streams,
- * dead-lettering at least once) it refuses to declare. Timers run only while somebody is connected.
+ * Nothing outlives the process, and nothing but the shared contract says what it does: what it does not have (streams)
+ * it refuses to declare. Timers run only while somebody is connected.
  *
  * @example
  * ```ts

@@ -18,6 +18,7 @@ import { type QueueSettings, queueSettings } from "./queue_settings.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import { noPull } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
+import { type Burial, Unburied } from "./unburied.ts";
 
 /** What a queue needs of the broker it is in. */
 export interface QueueHost {
@@ -25,6 +26,8 @@ export interface QueueHost {
   /** Whether anybody is connected: nobody else can tell when a message expires. */
   readonly isInUse: boolean;
   bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void;
+  /** Tries to hand over what died to whoever does not have it yet; true when everybody has. */
+  hasArrived(burial: Burial): boolean;
   /** An auto-delete queue has lost its last consumer, or nobody has used one that expires. */
   abandoned(queue: MemoryQueue): void;
 }
@@ -38,6 +41,7 @@ export class MemoryQueue implements ConsumedQueue {
   readonly #host: QueueHost;
   readonly #ready: WaitingList;
   readonly #consumers: ConsumerLine<Consumer>;
+  readonly #unburied = new Unburied();
   readonly #alarm: Alarm;
   /** When it goes if nobody uses it; `Infinity` while somebody does. */
   #goesAtMs = Infinity;
@@ -168,6 +172,7 @@ export class MemoryQueue implements ConsumedQueue {
   purge(): void {
     while (this.#shift() !== undefined);
     this.#alarm.stop();
+    this.#setAlarm();
   }
 
   /** Ends the queue: what waits is gone, and every consumer is told. */
@@ -175,19 +180,31 @@ export class MemoryQueue implements ConsumedQueue {
     this.#isGone = true;
     this.#goesAtMs = Infinity;
     this.purge();
+    this.#alarm.stop();
     for (const consumer of this.#consumers.clear()) consumer.lose();
   }
 
   /** Lets go of what has expired at the head and of nothing behind it, and of itself. */
   expire(): void {
     if (this.#goesAtMs !== Infinity && this.#goesAtMs <= this.#host.clock.elapsed()) return this.#host.abandoned(this);
+    if (this.#unburied.size > 0) this.#buryAgain();
     this.#dropExpired();
+    this.#setAlarm();
+  }
+
+  /** Keeps what died and nobody took, to try again later. */
+  keep(burial: Burial): void {
+    this.#unburied.add(burial, this.#host.clock.elapsed());
     this.#setAlarm();
   }
 
   /** Sets no more timers until somebody is connected again. */
   rest(): void {
     this.#alarm.stop();
+  }
+
+  #buryAgain(): void {
+    this.#unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
   }
 
   #entry(message: StoredMessage): QueueEntry {
@@ -256,7 +273,8 @@ export class MemoryQueue implements ConsumedQueue {
 
   #isOver(more: number, moreBytes: number): boolean {
     const { maxLength, maxLengthBytes } = this.settings;
-    return this.#ready.size + more > maxLength || this.#readyBytes + moreBytes > maxLengthBytes;
+    const { size, bytes } = this.#unburied;
+    return this.#ready.size + size + more > maxLength || this.#readyBytes + bytes + moreBytes > maxLengthBytes;
   }
 
   #dropExpired(): void {
@@ -276,7 +294,7 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** What it is set for may have been put off when it rings. */
   #setAlarm(): void {
-    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs);
+    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs, this.#unburied.dueMs);
     if (dueMs !== Infinity && this.#host.isInUse) this.#alarm.set(dueMs);
   }
 }

@@ -32,6 +32,8 @@ export interface QueueSettings {
   readonly deadLetterExchange: string | undefined;
   /** Undefined keeps the message's own keys. */
   readonly deadLetterRoutingKey: string | undefined;
+  /** Whether what dies waits until everybody who is to have it has taken it. */
+  readonly isPatient: boolean;
   /** Times a message may come back; `Infinity` for any number. */
   readonly deliveryLimit: number;
 }
@@ -76,7 +78,7 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
   const type = queueType(read);
   const isQuorum = type === "quorum";
   if (isQuorum) assertQuorumProperties(spec, read);
-  const settings = {
+  const settings: Omit<QueueSettings, "isPatient"> = {
     isQuorum,
     expiresMs: expiresMs(read),
     ttlMs: read.timeMs("x-message-ttl"),
@@ -90,9 +92,10 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
     deliveryLimit: deliveryLimit(read),
   };
   assertKnownWords(read);
+  const isPatient = isAtLeastOnce(read) && settings.overflow === "reject-publish";
   const foreign = OF_OTHER_TYPES[type].find((argument) => read.has(argument));
   if (foreign !== undefined) throw read.invalidForType(foreign, type);
-  return settings;
+  return { ...settings, isPatient };
 }
 
 function queueType(read: ArgumentReader): Type {
@@ -155,9 +158,12 @@ function assertKnownWords(read: ArgumentReader): void {
   if (version !== Infinity && version !== 1 && version !== 2) {
     throw read.invalid("x-queue-version", `"unsupported queue version '${version}'"`);
   }
+}
+
+/** Only together with `reject-publish`: what is dropped at the head would have to wait in a queue that has no room for it. */
+function isAtLeastOnce(read: ArgumentReader): boolean {
   const strategy = read.text("x-dead-letter-strategy") ?? "at-most-once";
-  if (strategy === "at-least-once") {
-    throw notImplemented("the memory broker has no dead-lettering that waits until somebody takes what died");
-  }
-  if (strategy !== "at-most-once") throw read.invalid("x-dead-letter-strategy", "invalid_dlx_strategy");
+  if (strategy === "at-least-once") return true;
+  if (strategy === "at-most-once") return false;
+  throw read.invalid("x-dead-letter-strategy", "invalid_dlx_strategy");
 }

@@ -18,6 +18,7 @@ import { MemoryQueue, type QueueHost } from "./queue.ts";
 import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed, type Refusal } from "./refusals.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 import type { StoredMessage } from "./stored_message.ts";
+import type { Burial } from "./unburied.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
 /** What became of a message. */
@@ -176,14 +177,22 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     return outcome;
   }
 
-  bury(message: StoredMessage, { spec, settings }: MemoryQueue, reason: DeathReason): void {
+  bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void {
+    const { spec, settings } = queue;
     const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey } = settings;
     if (exchange === undefined) return;
     const dead = deadLettered(message, { queue: spec.name, reason, exchange, routingKey, atMs: this.clock.now() });
     if (dead === "lost") return;
-    for (const queue of this.#route(dead) ?? []) {
-      if (reason === "rejected" || !isDeathCycle(dead.headers, queue.spec.name)) queue.publish(dead);
-    }
+    const burial: Burial = { dead, reason, done: new Set() };
+    if (!this.hasArrived(burial) && settings.isPatient) queue.keep(burial);
+  }
+
+  hasArrived({ dead, reason, done }: Burial): boolean {
+    const goesRound = (queue: MemoryQueue): boolean =>
+      reason !== "rejected" && isDeathCycle(dead.headers, queue.spec.name);
+    const queues = (this.#route(dead) ?? []).filter((queue) => !goesRound(queue));
+    for (const queue of queues) if (!done.has(queue) && queue.publish(dead)) done.add(queue);
+    return queues.length > 0 && queues.every((queue) => done.has(queue));
   }
 
   abandoned(queue: MemoryQueue): void {

@@ -9,6 +9,7 @@ import { acknowledgementTimeout } from "./broker/acknowledgement_timeout.ts";
 import { blocking } from "./broker/blocking.ts";
 import { comparing } from "./broker/comparing.ts";
 import { consuming } from "./broker/consuming.ts";
+import { atLeastOnce, deadLetterRetry } from "./broker/dead_letter_retry.ts";
 import { deadLetters } from "./broker/dead_letters.ts";
 import { declaring } from "./broker/declaring.ts";
 import { expiring } from "./broker/expiring.ts";
@@ -57,6 +58,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "queues that expire": (it) => queueExpiry(it.needing("queue_expiry")),
   "length limits": overflowing,
   "dead-lettering": deadLetters,
+  "dead-lettering at least once": (it) => atLeastOnce(it.needing("at_least_once_dead_letters")),
   "declaring": declaring,
   "comparing": comparing,
   "the library's own queues": ladder,
@@ -127,6 +129,24 @@ export function acknowledgementTimeoutContract(
   assertTitles(options.except ?? [], [acknowledgementTimeout]);
   describe(`The contract of the acknowledgement time-out on ${name}`, () => {
     acknowledgementTimeout(registering(open, options));
+  });
+}
+
+/**
+ * Registers the cases about a second attempt to hand over what died: what `open` gives has `deadLetterRetryMs`.
+ *
+ * They stand apart because RabbitMQ waits three minutes unless it is configured otherwise.
+ *
+ * @param name what the cases are listed under
+ */
+export function deadLetterRetryContract(
+  name: string,
+  open: () => Promise<BrokerUnderTest>,
+  options: BrokerContractOptions = {},
+): void {
+  assertTitles(options.except ?? [], [deadLetterRetry]);
+  describe(`The contract of dead-lettering at least once on ${name}`, () => {
+    deadLetterRetry(registering(open, options));
   });
 }
 

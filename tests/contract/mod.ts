@@ -9,6 +9,7 @@ export {
   blockedBrokerContract,
   brokerContract,
   type BrokerContractOptions,
+  deadLetterRetryContract,
 } from "./broker.ts";
 export type { BrokerCapability, BrokerUnderTest } from "./broker/world.ts";
 export { type SessionUnderTest, sqlSessionContract, type SqlSessionContractOptions } from "./sql_session.ts";

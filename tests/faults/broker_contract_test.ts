@@ -2,12 +2,18 @@
 import { after, before, describe } from "node:test";
 import { amqpBroker } from "../../adapters/amqp/mod.ts";
 import { systemClock } from "../../src/clock.ts";
-import { acknowledgementTimeoutContract, blockedBrokerContract, type BrokerUnderTest } from "../contract/mod.ts";
+import {
+  acknowledgementTimeoutContract,
+  blockedBrokerContract,
+  type BrokerUnderTest,
+  deadLetterRetryContract,
+} from "../contract/mod.ts";
 import { FaultNode } from "../support/fault_node.ts";
 import { FAULT_AMQP_URL, missing } from "../support/services.ts";
 
 const skip = await missing("fault_node");
 const TIMEOUT_MS = 400;
+const RETRY_MS = 200;
 
 describe("RabbitMQ on the fault node", () => {
   let node: FaultNode;
@@ -27,6 +33,11 @@ describe("RabbitMQ on the fault node", () => {
   acknowledgementTimeoutContract("RabbitMQ", async () => {
     await node.configure({ consumer_timeout: TIMEOUT_MS, channel_tick_interval: 50 });
     return { ...open(), acknowledgementTimeoutMs: TIMEOUT_MS };
+  }, { skip });
+
+  deadLetterRetryContract("RabbitMQ", async () => {
+    await node.configure({ dead_letter_worker_publisher_confirm_timeout: RETRY_MS });
+    return { ...open(), deadLetterRetryMs: RETRY_MS };
   }, { skip });
 });
 

@@ -30,7 +30,8 @@ const SERVICES = fileURLToPath(new URL("../../scripts/services.sh", import.meta.
 /** The node as `scripts/services.sh` configures it. */
 const DEFAULTS =
   "application:set_env(rabbit, heartbeat, 60), application:set_env(rabbit, consumer_timeout, 1800000), " +
-  "application:set_env(rabbit, channel_tick_interval, 60000), vm_memory_monitor:set_vm_memory_high_watermark(0.4), " +
+  "application:set_env(rabbit, channel_tick_interval, 60000), " +
+  "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 180000), vm_memory_monitor:set_vm_memory_high_watermark(0.4), " +
   "rabbit_disk_monitor:set_disk_free_limit(50000000)";
 
 const ALARMS: Readonly<Record<Alarm, string>> = {

@@ -4,9 +4,11 @@ import {
   blockedBrokerContract,
   brokerContract,
   type BrokerUnderTest,
+  deadLetterRetryContract,
 } from "../../contract/mod.ts";
 
 const TIMEOUT_MS = 1_800_000;
+const RETRY_MS = 180_000;
 
 async function open(): Promise<BrokerUnderTest> {
   const clock = virtualClock();
@@ -26,3 +28,4 @@ acknowledgementTimeoutContract("the memory broker", async () => ({
   ...await open(),
   acknowledgementTimeoutMs: TIMEOUT_MS,
 }));
+deadLetterRetryContract("the memory broker", async () => ({ ...await open(), deadLetterRetryMs: RETRY_MS }));

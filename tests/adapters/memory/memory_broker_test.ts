@@ -195,12 +195,7 @@ describe("the limits of a memory broker", () => {
     }
   });
 
-  for (
-    const args of [
-      { "x-queue-type": "stream" },
-      { "x-queue-type": "quorum", "x-dead-letter-strategy": "at-least-once" },
-    ]
-  ) {
+  for (const args of [{ "x-queue-type": "stream" }]) {
     it(`are said of what it does not have: ${JSON.stringify(args)}`, async () => {
       const { broker, mq } = await opened();
       const spec = { name: "q", durable: true, exclusive: false, autoDelete: false, arguments: args };

@@ -22,6 +22,7 @@ export function queueExpiry(it: Scenario): void {
     const dead = await world.queue("dead");
     const args = { "x-expires": 200, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
     const queue = await world.queue("q", args);
+    await world.mq.purgeQueue(queue);
     // A publish is no use of it, so that there are always messages in it when it goes.
     await gone(world, queue);
     assert.deepEqual(await world.mq.checkQueue(queue), { status: "absent" });

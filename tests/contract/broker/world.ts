@@ -38,6 +38,8 @@ export interface BrokerUnderTest {
   readonly block?: () => Promise<void>;
   /** Gives the broker its memory back. */
   readonly unblock?: () => Promise<void>;
+  /** How long it waits before it tries again to hand over what died. Only for `deadLetterRetryContract`. */
+  readonly deadLetterRetryMs?: number;
   /** How long a consumer may take to settle what it was handed. Only for `acknowledgementTimeoutContract`. */
   readonly acknowledgementTimeoutMs?: number;
 }
@@ -46,11 +48,17 @@ export interface BrokerUnderTest {
  * Something RabbitMQ has that another broker need not have:
  *
  * - `quorum_queues`: queues with `x-queue-type: quorum`, which count how often a message came back
+ * - `at_least_once_dead_letters`: quorum queues with `x-dead-letter-strategy`, which let go of what died when it has arrived
  * - `queue_expiry`: queues with `x-expires`, which go when nobody uses them
  * - `single_active_consumer`: queues with `x-single-active-consumer`
  * - `priorities`: queues with `x-max-priority`, and consumers with `x-priority`
  */
-export type BrokerCapability = "quorum_queues" | "queue_expiry" | "single_active_consumer" | "priorities";
+export type BrokerCapability =
+  | "quorum_queues"
+  | "at_least_once_dead_letters"
+  | "queue_expiry"
+  | "single_active_consumer"
+  | "priorities";
 
 /** Takes the cases of the contract. */
 export interface Scenario {
