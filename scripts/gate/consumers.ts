@@ -45,6 +45,14 @@ await roundTrip(await import("@acemq/amqp"), await import("@acemq/amqp/memory"))
 for (const specifier of SPECIFIERS) checkNames(specifier, require(specifier));
 roundTrip(require("@acemq/amqp"), require("@acemq/amqp/memory"));
 `,
+  "contract_test.mjs": `
+import { brokerContract } from "@acemq/amqp/contracts";
+import { memoryBroker, virtualClock } from "@acemq/amqp/memory";
+brokerContract("somebody's broker", async () => {
+  const clock = virtualClock();
+  return { broker: memoryBroker({ clock }), clock, pass: (ms) => clock.advance(ms) };
+});
+`,
   "edge.mjs": `${ROUND_TRIP}
 import { connect, topology } from "@acemq/amqp/core";
 import { memoryBroker } from "@acemq/amqp/memory";
@@ -76,6 +84,9 @@ const USES: readonly Use[] = [
   { name: "CommonJS on Node 22", tool: "node22", args: ["use.cjs"] },
   { name: "CommonJS on Node 24", tool: "node24", args: ["use.cjs"] },
   { name: "CommonJS on Bun", tool: "bun", args: ["use.cjs"] },
+  { name: "a broker contract on Node 24", tool: "node24", args: ["--test", "contract_test.mjs"] },
+  { name: "a broker contract on Bun", tool: "bun", args: ["test", "--timeout=20000", "./contract_test.mjs"] },
+  { name: "a broker contract on Deno", tool: "deno", args: ["test", "--no-check", "-A", "contract_test.mjs"] },
   { name: "types of ESM", tool: "tsc", args: [...NODENEXT, "use.mts"] },
   { name: "types of CommonJS", tool: "tsc", args: [...NODENEXT, "use.cts"] },
   { name: "types in a bundle", tool: "tsc", args: [...BUNDLER, "use.mts"] },

@@ -37,7 +37,7 @@ export interface BrokerContractOptions {
    */
   readonly except?: readonly string[];
   /**
-   * What this broker does not have: cases that need it are left out.
+   * What this broker does not have: cases that need it are listed as skipped, each with what it needs.
    *
    * @default {[]}
    */
@@ -154,8 +154,11 @@ function registering(
   open: () => Promise<BrokerUnderTest>,
   { skip = false, except = [], lacks = [] }: BrokerContractOptions,
 ): Scenario {
-  return scenario(lacks, (title, body) => {
-    if (!except.includes(title)) it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
+  return scenario(lacks, (title, body, lacking) => {
+    if (except.includes(title)) return;
+    // In the title as well: not every runner shows a reason.
+    if (lacking !== undefined) it(`${title} (needs ${lacking})`, { skip: `the broker lacks ${lacking}` }, () => {});
+    else it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
   });
 }
 
@@ -167,14 +170,18 @@ function assertTitles(titles: readonly string[], groups: readonly ((scenario: Sc
   throw new TypeError(`Cannot leave cases out of the contract: none is called "${unknown.join('", "')}"`);
 }
 
-/** Hands cases on, but for those that need what the broker lacks. */
-function scenario(
-  lacks: readonly BrokerCapability[],
-  take: (title: string, body: (world: World) => Promise<void>) => void,
-): Scenario {
-  const taking: Scenario = Object.assign(take, {
-    needing: (capability: BrokerCapability) => lacks.includes(capability) ? scenario(lacks, () => {}) : taking,
-  });
+/** Takes a case, and what it needs that the broker lacks. */
+type TakeCase = (title: string, body: (world: World) => Promise<void>, lacking?: BrokerCapability) => void;
+
+/** Hands cases on, those that need what the broker lacks as such. */
+function scenario(lacks: readonly BrokerCapability[], take: TakeCase, lacking?: BrokerCapability): Scenario {
+  const taking: Scenario = Object.assign(
+    (title: string, body: (world: World) => Promise<void>) => take(title, body, lacking),
+    {
+      needing: (capability: BrokerCapability) =>
+        lacking === undefined && lacks.includes(capability) ? scenario(lacks, take, capability) : taking,
+    },
+  );
   return taking;
 }
 

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import type { BrokerConnection, CompareResult } from "../../../src/ports/broker.ts";
 import type { ExchangeSpec, ExchangeType, QueueSpec } from "../../../src/topology/specs.ts";
-import type { Scenario } from "./world.ts";
+import { askingFor, type Scenario } from "./world.ts";
 
 const ARGUMENTS = { "x-message-ttl": 60_000, "x-max-length": 5 };
 
@@ -65,14 +65,16 @@ export function comparing(it: Scenario): void {
   });
 
   for (const spec of DIFFERENCES) {
-    const onType = spec.arguments?.["x-queue-type"] === "quorum" ? quorum : it;
-    onType(`tells that a queue differs from ${written(spec)} as its declaration would`, async (world) => {
-      const queue = await world.queue("q", ARGUMENTS);
-      const declared = await world.declareQueue(queue, spec);
-      assert.equal(declared.status, "differs");
-      assert.deepEqual(await world.mq.compareQueue(queueSpec(queue, spec)), declared);
-      await world.fill(queue, "and everything goes on");
-    });
+    askingFor(it, spec.arguments)(
+      `tells that a queue differs from ${written(spec)} as its declaration would`,
+      async (world) => {
+        const queue = await world.queue("q", ARGUMENTS);
+        const declared = await world.declareQueue(queue, spec);
+        assert.equal(declared.status, "differs");
+        assert.deepEqual(await world.mq.compareQueue(queueSpec(queue, spec)), declared);
+        await world.fill(queue, "and everything goes on");
+      },
+    );
   }
 
   for (const spec of EXCHANGE_DIFFERENCES) {

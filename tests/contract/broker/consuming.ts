@@ -64,7 +64,7 @@ export function consuming(it: Scenario): void {
     },
   );
 
-  for (const type of ["classic", "quorum"]) {
+  onEachQueueType(it, (it, type) => {
     it(`has handed over all that left its ${type} queue, once it has caught up`, async (world) => {
       const queue = await world.queue("q", { "x-queue-type": type });
       const { deliveries, subscription } = await world.read(queue, { each: (delivery) => delivery.settle("ack") });
@@ -75,7 +75,7 @@ export function consuming(it: Scenario): void {
         assert.equal(deliveries.length, messages);
       }
     });
-  }
+  });
 
   it("has caught up when it is over", async (world) => {
     const queue = await world.queue("q");

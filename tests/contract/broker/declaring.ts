@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
 import type { DeclareResult } from "../../../src/ports/broker.ts";
 import type { DeclareArguments, ExchangeSpec, ExchangeType, QueueSpec } from "../../../src/topology/specs.ts";
-import type { Scenario } from "./world.ts";
+import { askingFor, type Scenario } from "./world.ts";
 
 /** A queue that has an argument of every kind. */
 const ARGUMENTS: DeclareArguments = {
@@ -187,8 +187,6 @@ const EXCHANGE_DIFFERENCES: readonly (readonly [spec: Partial<ExchangeSpec>, wor
 /** The cases about declaring. */
 export function declaring(it: Scenario): void {
   const quorum = it.needing("quorum_queues");
-  const onType = ({ arguments: args }: Partial<QueueSpec>): Scenario =>
-    args?.["x-queue-type"] === "quorum" ? quorum : it;
 
   it("declares the same queue and exchange again without a change", async (world) => {
     const queue = await world.queue("q", ARGUMENTS);
@@ -206,15 +204,18 @@ export function declaring(it: Scenario): void {
   });
 
   for (const [label, spec, words] of DIFFERENCES) {
-    onType(spec)(`tells what differs in a queue that is declared again with ${label}`, async (world) => {
-      const queue = await world.queue("q", ARGUMENTS);
-      const result = await world.declareQueue(queue, spec);
-      assert.deepEqual(result, {
-        status: "differs",
-        reason: `PRECONDITION_FAILED - inequivalent arg ${words.replace("Q", queue)}`,
-      });
-      await world.fill(queue, "and everything goes on");
-    });
+    askingFor(it, spec.arguments)(
+      `tells what differs in a queue that is declared again with ${label}`,
+      async (world) => {
+        const queue = await world.queue("q", ARGUMENTS);
+        const result = await world.declareQueue(queue, spec);
+        assert.deepEqual(result, {
+          status: "differs",
+          reason: `PRECONDITION_FAILED - inequivalent arg ${words.replace("Q", queue)}`,
+        });
+        await world.fill(queue, "and everything goes on");
+      },
+    );
   }
 
   quorum("tells what differs in a quorum queue, its dead letters before its time to live", async (world) => {
@@ -229,7 +230,7 @@ export function declaring(it: Scenario): void {
   });
 
   for (const [spec, words] of REFUSED) {
-    onType(spec)(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
+    askingFor(it, spec.arguments)(`refuses a queue with ${JSON.stringify(spec)}`, async (world) => {
       const queue = world.name("q");
       assert.equal(
         reasonOf(await world.declareQueue(queue, spec)),

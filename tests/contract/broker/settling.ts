@@ -75,9 +75,12 @@ export function settling(it: Scenario): void {
       }
       for (const delivery of held) delivery.settle("requeue");
     }
-    const quorum = await world.queue("quorum", { "x-queue-type": "quorum" });
-    await world.fill(quorum, "1", "2");
-    assert.equal((await world.mq.pull(quorum))?.waiting, 1);
+  });
+
+  quorum("says how many messages wait behind one that was pulled from a quorum queue", async (world) => {
+    const queue = await world.queue("q", { "x-queue-type": "quorum" });
+    await world.fill(queue, "1", "2");
+    assert.equal((await world.mq.pull(queue))?.waiting, 1);
   });
 
   it("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {

@@ -76,6 +76,22 @@ export function onEachQueueType(it: Scenario, cases: (it: Scenario, type: QueueT
   cases(it.needing("quorum_queues"), "quorum");
 }
 
+/** Arguments of a queue that not every broker knows, and what it needs to know them. */
+const NEEDED_FOR: Readonly<Record<string, BrokerCapability>> = {
+  "x-expires": "queue_expiry",
+  "x-max-priority": "priorities",
+  "x-single-active-consumer": "single_active_consumer",
+};
+
+/** For cases that ask for a queue with these arguments. */
+export function askingFor(it: Scenario, args: DeclareArguments = {}): Scenario {
+  const onType = args["x-queue-type"] === "quorum" ? it.needing("quorum_queues") : it;
+  return Object.entries(NEEDED_FOR).reduce(
+    (scenario, [argument, capability]) => argument in args ? scenario.needing(capability) : scenario,
+    onType,
+  );
+}
+
 /** A connection, with all that has happened to it. */
 export interface Peer {
   readonly mq: BrokerConnection;
