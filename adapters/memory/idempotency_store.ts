@@ -24,6 +24,12 @@ export interface MemoryIdempotencyOptions {
   readonly retentionMs?: number;
   /** How long a consumer waits before it puts back what somebody else has claimed. Milliseconds. @default {1_000} */
   readonly inProgressDelayMs?: number;
+  /**
+   * How often a consumer with this store removes what has expired, a thousand rows at a time. Milliseconds.
+   *
+   * @default {undefined: call `purgeExpired` on a schedule of your own}
+   */
+  readonly purgeIntervalMs?: number;
   /** Messages remembered at most; beyond, the oldest is forgotten, and counted. @default {100_000} */
   readonly maxEntries?: number;
   /** Leases run by it. @default {systemClock()} */
@@ -45,6 +51,8 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly retentionMs: number;
   /** How long a consumer waits before it puts a message back. */
   readonly inProgressDelayMs: number;
+  /** How often a consumer purges. */
+  readonly purgeIntervalMs: number | undefined;
   readonly #clock: Clock;
   readonly #newId: NewId;
   readonly #maxEntries: number;
@@ -60,11 +68,13 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
     assertWholeNumber("claimTimeoutMs", claimTimeoutMs, 1);
     assertWholeNumber("retentionMs", retentionMs, 1);
     assertWholeNumber("inProgressDelayMs", inProgressDelayMs, 0);
+    if (options.purgeIntervalMs !== undefined) assertWholeNumber("purgeIntervalMs", options.purgeIntervalMs, 1);
     assertWholeNumber("maxEntries", maxEntries, 1);
     const { clock = systemClock(), newId = randomUuid } = options;
     this.claimTimeoutMs = Math.min(claimTimeoutMs, retentionMs);
     this.retentionMs = retentionMs;
     this.inProgressDelayMs = inProgressDelayMs;
+    this.purgeIntervalMs = options.purgeIntervalMs;
     this.#maxEntries = maxEntries;
     this.#clock = clock;
     this.#newId = newId;

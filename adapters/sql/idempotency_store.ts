@@ -34,6 +34,12 @@ export interface SqlIdempotencyOptions {
   readonly retentionMs?: number;
   /** How long a consumer waits before it puts back what somebody else has claimed. Milliseconds. @default {1_000} */
   readonly inProgressDelayMs?: number;
+  /**
+   * How often a consumer with this store removes what has expired, a thousand rows at a time. Milliseconds.
+   *
+   * @default {undefined: call `purgeExpired` on a schedule of your own}
+   */
+  readonly purgeIntervalMs?: number;
   /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_idempotency"} */
   readonly table?: string;
   /** The layout the table must have, and is created with. Without it, the table's columns decide. */
@@ -66,6 +72,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly claimTimeoutMs: number;
   readonly retentionMs: number;
   readonly inProgressDelayMs: number;
+  readonly purgeIntervalMs: number | undefined;
   readonly #target: SqlIdempotencyTarget<Handle>;
   readonly #options: SqlIdempotencyOptions;
   readonly #table: string;
@@ -78,11 +85,13 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     assertWholeNumber("claimTimeoutMs", claimTimeoutMs, 1);
     assertWholeNumber("retentionMs", retentionMs, 1);
     assertWholeNumber("inProgressDelayMs", inProgressDelayMs, 0);
+    if (options.purgeIntervalMs !== undefined) assertWholeNumber("purgeIntervalMs", options.purgeIntervalMs, 1);
     const { table = "acemq_idempotency", clock = systemClock() } = options;
     tableName(table);
     this.claimTimeoutMs = claimTimeoutMs;
     this.retentionMs = retentionMs;
     this.inProgressDelayMs = inProgressDelayMs;
+    this.purgeIntervalMs = options.purgeIntervalMs;
     this.#target = target;
     this.#options = options;
     this.#table = table;

@@ -9,11 +9,13 @@ import { assertWholeNumber } from "../internal/assert_option.ts";
 import type { ConsumerContext } from "./context.ts";
 import { type DrainOptions, type DrainReport, withBudget } from "./drain.ts";
 import type { Feed } from "./feed.ts";
+import { Claims } from "./idempotency/claims.ts";
+import { assertRetention, claimSettings } from "./idempotency/options.ts";
 import type { InHand } from "./in_hand.ts";
 import type { ConsumeInterceptor, Handler } from "./interceptor.ts";
 import { ConsumeMeter } from "./meter.ts";
 import { openFeed } from "./open_feed.ts";
-import { type ConsumeOptions, type Intake, prefetchOf } from "./options.ts";
+import { type ConsumeOptions, type Intake, intakeOf, prefetchOf } from "./options.ts";
 import { type ProcessContext, processDelivery } from "./process.ts";
 
 /** What a consumer looks like from outside. */
@@ -53,6 +55,7 @@ export class Consumer<T = unknown> {
   /** Whose handlers have asked to close, and so are not waited for. */
   readonly #asking = new Set<object>();
   readonly #idle = new Set<() => void>();
+  #claims: Claims | undefined;
   #feed: Feed | undefined;
   #processing: ProcessContext<T> | undefined;
   #concurrency: number;
@@ -80,6 +83,7 @@ export class Consumer<T = unknown> {
   ): Promise<Consumer<T>> {
     options.signal?.throwIfAborted();
     const consumer = new Consumer(target.queue, target.handler, context, options);
+    await consumer.#openClaims(options);
     const { feed, intake } = await openFeed(target.queue, context, { options, onChange: () => consumer.#pump() });
     consumer.#start(feed, intake);
     if (options.signal?.aborted) void consumer.close();
@@ -152,6 +156,15 @@ export class Consumer<T = unknown> {
     await this.close();
   }
 
+  /** Before anything is declared: a table that cannot be used keeps the consumer from starting. */
+  async #openClaims(options: ConsumeOptions<T>): Promise<void> {
+    if (options.idempotency === undefined) return;
+    const settings = claimSettings(options.idempotency);
+    assertRetention(this.queue, settings.store, intakeOf(options).ladder);
+    await settings.store.check(options.signal === undefined ? {} : { signal: options.signal });
+    this.#claims = new Claims(this.queue, settings, this.#context.environment);
+  }
+
   #start(feed: Feed, intake: Intake): void {
     this.#feed = feed;
     const { broker, environment: { clock }, gate } = this.#context;
@@ -164,7 +177,9 @@ export class Consumer<T = unknown> {
       consumer: this.#context,
       ladder: intake.ladder,
       settling: { queue: this.queue, broker, gate, clock, meter: this.#meter, onWait },
+      claims: this.#claims,
     };
+    this.#claims?.start();
     this.#meter.consumer("started", { prefetch: intake.prefetch, concurrency: this.#concurrency });
     this.#pump();
   }
@@ -212,6 +227,7 @@ export class Consumer<T = unknown> {
     const stranded = others().length;
     await this.#atMost(budget.aborted ? LAST_WORD_MS : GOODBYE_MS, feed.close());
     this.#ended.abort();
+    this.#claims?.close();
     this.#context.onClosed?.();
     this.#meter.consumer(stranded === 0 ? "stopped" : "drain_timeout", { stranded });
     return { drained: stranded === 0, stranded };

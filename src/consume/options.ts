@@ -10,6 +10,8 @@ import type { Codec } from "../ports/codec.ts";
 import { type Ladder, ladderOf } from "../retry/ladder.ts";
 import { noRetry, type RetryPolicy } from "../retry/policy.ts";
 import type { DeclareArguments } from "../topology/specs.ts";
+import type { IdempotencyStore, TwoAnswerStore } from "../ports/idempotency_store.ts";
+import type { IdempotencyOptions } from "./idempotency/options.ts";
 import type { ConsumeInterceptor } from "./interceptor.ts";
 
 /** Options of every form of consuming. */
@@ -55,6 +57,13 @@ export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
    * @default {1}
    */
   readonly concurrency?: number;
+  /**
+   * Claims each message before its handler, and confirms it after: a message is handled once, however often it is delivered and on
+   * however many replicas. The price is two statements a message on a SQL store.
+   *
+   * @default {undefined: a message that comes again is handled again}
+   */
+  readonly idempotency?: IdempotencyStore | TwoAnswerStore | IdempotencyOptions;
   /** Run after the connection's, outermost first. */
   readonly interceptors?: readonly ConsumeInterceptor[];
   /** Closes the consumer when it aborts. */

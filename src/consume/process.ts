@@ -10,6 +10,8 @@ import type { Ladder } from "../retry/ladder.ts";
 import type { ConsumerContext } from "./context.ts";
 import type { InHand } from "./in_hand.ts";
 import { type ConsumeInterceptor, type Handler, runHandler } from "./interceptor.ts";
+import type { Claims } from "./idempotency/claims.ts";
+import type { DeliveryClaim } from "./idempotency/delivery_claim.ts";
 import { decodeBody } from "./receive.ts";
 import { settle, type SettleContext, type Settled } from "./settle.ts";
 import { decideSettlement, type Handled } from "./settlement.ts";
@@ -20,6 +22,8 @@ export interface ProcessContext<T> {
   readonly consumer: Pick<ConsumerContext<T>, "environment" | "codec">;
   readonly ladder: Ladder;
   readonly settling: SettleContext;
+  /** Where the consumer has an idempotency store. */
+  readonly claims?: Claims | undefined;
 }
 
 /** Handles one delivery to the end. Never rejects. */
@@ -32,26 +36,37 @@ export async function processDelivery<T>(
   const decoding = decodeBody(item.received, context.consumer.codec);
   const decoded = "then" in decoding ? await decoding : decoding;
   if (decoded.status !== "decoded") return await conclude(item, { handled: decoded }, context);
+  const taken = await context.claims?.take(item);
+  if (taken?.status === "not_claimed") return await conclude(item, { handled: taken.handled }, context);
+  const claim = taken?.claim;
   const message = new Message(decoded.payload, item.envelope, {
     queue: context.queue,
     received: item.received,
     signal: () => item.signal,
+    claim,
   });
   const started = clock.elapsed();
   const run = (): Promise<Handled> => runHandler(message, handler, interceptors);
   const handled = await (scope === undefined ? run() : scope.run(item, run));
-  const concluding = conclude(item, { handled, handlerMs: clock.elapsed() - started }, context);
+  const concluding = conclude(item, { handled, handlerMs: clock.elapsed() - started, claim }, context);
   if (concluding !== undefined) await concluding;
 }
 
+/** What is known of a delivery once its handler, if it came to it, is through. */
+export interface Through {
+  readonly handled: Handled;
+  readonly handlerMs?: number;
+  readonly claim?: DeliveryClaim | undefined;
+}
+
 /**
- * Decides and settles, at once where nothing is to be published; the time of the handler is measured before any wait begins. Never
- * rejects.
+ * Decides and settles, at once where nothing is to be published; the time of the handler is measured before any wait begins. A claim is
+ * confirmed or released between the two. Never rejects.
  */
 export function conclude<T>(
   item: InHand,
-  { handled, handlerMs }: { readonly handled: Handled; readonly handlerMs?: number },
-  { consumer, ladder, settling }: ProcessContext<T>,
+  { handled, handlerMs, claim }: Through,
+  { consumer, ladder, settling, claims }: ProcessContext<T>,
 ): Promise<void> | undefined {
   const { clock, random } = consumer.environment;
   const { envelope, isFromStream } = item;
@@ -63,6 +78,10 @@ export function conclude<T>(
   // Only a broker adapter that throws where it must not. The broker still has the message, and hands it out when the link ends.
   const fail = (error: unknown): void => settling.meter.settleFailed(item.envelope, describeError(error));
   try {
+    if (claim !== undefined && claims !== undefined) {
+      const ended = claims.end(claim, settlement.next === "acknowledge");
+      return ended.then(() => settle(settlement, item, settling)).then(count).catch(fail);
+    }
     const settled = settle(settlement, item, settling);
     if (typeof settled !== "string") return settled.then(count).catch(fail);
     count(settled);

@@ -11,7 +11,9 @@ import type { Codec, DecodeContext } from "../ports/codec.ts";
 import type { Handled } from "./settlement.ts";
 
 /** A body that was read, or what to do about one that was not. */
-export type Decoded<T> = { readonly status: "decoded"; readonly payload: T } | Exclude<Handled, { status: "returned" }>;
+export type Decoded<T> =
+  | { readonly status: "decoded"; readonly payload: T }
+  | Extract<Handled, { status: "threw" | "undecodable" }>;
 
 /** Decodes a body; synchronously where the codec does. */
 export function decodeBody<T>(received: ReceivedMessage, codec: Codec<T>): Decoded<T> | Promise<Decoded<T>> {
@@ -47,7 +49,7 @@ function decoded<T>(payload: T): Decoded<T> {
 }
 
 /** What a codec throws parks the message, unless the codec says that what it depends on is away. */
-function failed(error: unknown): Exclude<Handled, { status: "returned" }> {
+function failed(error: unknown): Extract<Handled, { status: "threw" | "undecodable" }> {
   return saysRetryable(error) ? { status: "threw", error, by: "codec" } : undecodable(error);
 }
 
@@ -60,7 +62,7 @@ function saysRetryable(error: unknown): boolean {
   }
 }
 
-function undecodable(error: unknown): Exclude<Handled, { status: "returned" }> {
+function undecodable(error: unknown): Extract<Handled, { status: "threw" | "undecodable" }> {
   return { status: "undecodable", error };
 }
 

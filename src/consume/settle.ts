@@ -16,7 +16,7 @@ import { type OnBehalfAnswer, publishOnBehalf } from "../publish/on_behalf.ts";
 import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
 import type { InHand } from "./in_hand.ts";
 import type { ConsumeMeter } from "./meter.ts";
-import type { SetAside, Settlement, TryAgain } from "./settlement.ts";
+import type { PutBack, SetAside, Settlement, TryAgain } from "./settlement.ts";
 
 /** What settling works with. */
 export interface SettleContext {
@@ -40,6 +40,8 @@ export function settle(settlement: Settlement, item: InHand, context: SettleCont
   switch (settlement.next) {
     case "acknowledge":
       return acknowledge(item, settlement.outcome);
+    case "put_back":
+      return putBack(settlement, item, context);
     case "wait_in_consumer":
       reportUndeclaredRung(settlement, context);
       return retryFromConsumer(settlement, item, context);
@@ -49,6 +51,14 @@ export function settle(settlement: Settlement, item: InHand, context: SettleCont
     case "set_aside":
       return moveAside(settlement, item, context);
   }
+}
+
+/** By a copy and not by a requeue, which a quorum queue would count against its delivery limit. */
+async function putBack(settlement: PutBack, item: InHand, context: SettleContext): Promise<Settled> {
+  if (!await waited(settlement.delayMs, item, context)) return requeue(item);
+  const copy = copyOf(item.received, item.envelope, onward(context.queue, context));
+  const answer = await publishPatiently(copy, item, context);
+  return answer?.status === "routed" ? acknowledge(item, "in_progress") : await keepOrGiveUp(item, answer, context);
 }
 
 async function retryFromConsumer(again: TryAgain, item: InHand, context: SettleContext): Promise<Settled> {

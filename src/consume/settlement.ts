@@ -13,14 +13,26 @@ import { isAck } from "./ack.ts";
 /** What happened to a delivery. */
 export type Handled =
   | { readonly status: "returned"; readonly value: unknown }
-  | { readonly status: "threw"; readonly error: unknown; readonly by: "handler" | "interceptor" | "codec" }
-  | { readonly status: "undecodable"; readonly error: unknown };
+  | { readonly status: "threw"; readonly error: unknown; readonly by: "handler" | "interceptor" | "codec" | "store" }
+  | { readonly status: "undecodable"; readonly error: unknown }
+  /** It was handled before. */
+  | { readonly status: "duplicate" }
+  /** Somebody else has claimed it. */
+  | { readonly status: "in_progress"; readonly delayMs: number };
 
 /** What is done with a delivery, and the word for it. */
 export type Settlement =
   | { readonly next: "acknowledge"; readonly outcome: "acked" }
+  | PutBack
   | TryAgain
   | SetAside;
+
+/** A delivery that goes back to its own queue as it is, after a wait: no attempt is spent (contract core 3.7). */
+export interface PutBack {
+  readonly next: "put_back";
+  readonly outcome: "in_progress";
+  readonly delayMs: number;
+}
 
 /** A delivery that is tried again after a wait. */
 export interface TryAgain {
@@ -82,6 +94,10 @@ function decide(handled: Handled, facts: DeliveryFacts, rules: SettlementRules):
     case "threw":
       if (handled.by !== "codec" && isFatal(handled.error)) return fatal(handled.by, handled.error, "rejected");
       return tryAgain({ error: handled.error }, facts, rules);
+    case "duplicate":
+      return ACKNOWLEDGE;
+    case "in_progress":
+      return { next: "put_back", outcome: "in_progress", delayMs: handled.delayMs };
     case "returned":
       return decideReturned(handled.value, facts, rules);
   }
@@ -121,8 +137,18 @@ function tryAgain(
   return setAside("dlq", "dead_lettered", why, reason);
 }
 
-function fatal(by: "handler" | "interceptor", error: unknown, outcome: "rejected" | "dead_lettered"): SetAside {
-  const why = by === "interceptor" ? "an interceptor refused it" : "the handler reported an unprocessable message";
+const FATAL_WORDS = {
+  handler: "the handler reported an unprocessable message",
+  interceptor: "an interceptor refused it",
+  store: "it cannot be claimed",
+} as const;
+
+function fatal(
+  by: "handler" | "interceptor" | "store",
+  error: unknown,
+  outcome: "rejected" | "dead_lettered",
+): SetAside {
+  const why = FATAL_WORDS[by];
   return setAside("dlq", outcome, why, describeError(error));
 }
 

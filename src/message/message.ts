@@ -9,6 +9,28 @@ import type { MessageHeaders } from "./header_value.ts";
 import { readableHeaders } from "./header_value.ts";
 import type { ReceivedMessage } from "./received.ts";
 
+/** The claim of a message that is consumed with an idempotency store. */
+export interface MessageClaim {
+  /** What was claimed: the message's id, or the key the consumer was given for it. */
+  readonly id: string;
+  /** The claim's token as of now: rows of the same database can be guarded by it, nothing outside of it. */
+  readonly token: string;
+  /** See {@linkcode Message.confirm}. */
+  confirm(): Promise<void>;
+}
+
+/** Where a message comes from. */
+export interface MessageSource {
+  /** The queue it was consumed from. */
+  readonly queue: string;
+  /** As it arrived. */
+  readonly received: ReceivedMessage;
+  /** Makes the signal when it is asked for. */
+  readonly signal: () => AbortSignal;
+  /** Where the consumer has an idempotency store. */
+  readonly claim?: MessageClaim | undefined;
+}
+
 /** One message in a handler's hands: immutable, decoded, with everything that travelled along. */
 export class Message<T = unknown> {
   /** The decoded payload. */
@@ -17,19 +39,18 @@ export class Message<T = unknown> {
   readonly envelope: Envelope;
   /** The queue it was consumed from. */
   readonly queue: string;
+  /** Undefined when the consumer has no idempotency store. */
+  readonly claim: MessageClaim | undefined;
   readonly #received: ReceivedMessage;
   readonly #signal: () => AbortSignal;
   #headers: MessageHeaders | undefined;
 
   /** Made by the library; a test makes one through a memory broker. */
-  constructor(
-    payload: T,
-    envelope: Envelope,
-    source: { readonly queue: string; readonly received: ReceivedMessage; readonly signal: () => AbortSignal },
-  ) {
+  constructor(payload: T, envelope: Envelope, source: MessageSource) {
     this.payload = payload;
     this.envelope = envelope;
     this.queue = source.queue;
+    this.claim = source.claim;
     this.#received = source.received;
     this.#signal = source.signal;
   }
@@ -62,6 +83,9 @@ export class Message<T = unknown> {
   /**
    * Aborts when the drain budget ends: what the handler decides from then on is discarded, and the message is delivered again.
    *
+   * With an idempotency store it aborts as well when the claim's lease ends, since somebody else may have the message from then on; the
+   * reason is a `LeaseLostError`.
+   *
    * A lost connection does not abort it. What the handler decides is discarded then as well, but what it has begun it may finish, and
    * its consumer begins the message again only when it has ended.
    */
@@ -69,11 +93,24 @@ export class Message<T = unknown> {
     return this.#signal();
   }
 
+  /**
+   * Confirms the claim before the handler has ended: the money has moved, and whatever fails from here on, a retry is a duplicate.
+   *
+   * Without it the claim is confirmed when the handler has accepted, and released when it throws.
+   *
+   * @throws {TypeError} the consumer has no idempotency store
+   * @throws {LeaseLostError} the claim is somebody else's by now; a `StoreError` when the store does not answer
+   */
+  async confirm(): Promise<void> {
+    if (this.claim !== undefined) return await this.claim.confirm();
+    throw new TypeError(`Cannot confirm message "${this.envelope.id}": its consumer has no idempotency store`);
+  }
+
   /** The same message with another payload or envelope: what a consume interceptor hands on. Hops keep the original's. */
   with<U = T>(changes: { readonly payload?: U; readonly envelope?: Envelope }): Message<U> {
     // Without a new payload U is T: the default of the type parameter.
     const payload = "payload" in changes ? changes.payload as U : this.payload as unknown as U;
-    const source = { queue: this.queue, received: this.#received, signal: this.#signal };
+    const source = { queue: this.queue, received: this.#received, signal: this.#signal, claim: this.claim };
     return new Message(payload, changes.envelope ?? this.envelope, source);
   }
 }

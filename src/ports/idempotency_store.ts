@@ -64,6 +64,8 @@ export interface IdempotencyStore {
   readonly retentionMs: number;
   /** How long a consumer waits before it puts back what somebody else has claimed. Milliseconds. */
   readonly inProgressDelayMs: number;
+  /** How often a consumer with this store removes what has expired; undefined: it is done elsewhere. Milliseconds. */
+  readonly purgeIntervalMs?: number | undefined;
   /**
    * Checks that the store can be used as it is: its table is there and of a layout it knows. Called once by each consumer, before
    * it subscribes.

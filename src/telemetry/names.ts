@@ -26,6 +26,9 @@ export const METRICS = {
   "acemq.messages.dead.lettered.total": { kind: "counter", unit: "1", labels: ["queue", "outcome"] },
   "acemq.messages.set.aside.failed": { kind: "counter", unit: "1", labels: ["queue", "target"] },
   "acemq.retry.rung.missing": { kind: "counter", unit: "1", labels: ["queue", "rung"] },
+  "acemq.idempotency.claims.total": { kind: "counter", unit: "1", labels: ["queue", "outcome"] },
+  "acemq.idempotency.takeovers.total": { kind: "counter", unit: "1", labels: ["queue"] },
+  "acemq.idempotency.rows": { kind: "gauge", unit: "1", labels: [] },
 } as const;
 
 /** The name of a metric. */
