@@ -56,7 +56,9 @@ describe("the documentation", () => {
 
   it("lists the metrics there are, with their kinds, units and labels [DOC-05]", () => {
     const listed = rowsBelow(read("docs/telemetry-and-health.md"), "Metrics")
-      .map(([name, kind, unit, labels = ""]) => [codeIn(name)[0], { kind, unit, labels: labels.split(", ") }]);
+      .map((
+        [name, kind, unit, labels = ""],
+      ) => [codeIn(name)[0], { kind, unit, labels: labels === "" ? [] : labels.split(", ") }]);
     assert.deepEqual(Object.fromEntries(listed), structuredClone(root.METRICS));
   });
 
