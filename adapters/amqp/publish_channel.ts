@@ -17,7 +17,7 @@ import type { CloseReason } from "./wire/method_frames.ts";
 import type { Content } from "./wire/content_assembler.ts";
 import { LONGEST_SHORT_TEXT } from "./wire/byte_writer.ts";
 import { selectConfirms } from "./wire/calls.ts";
-import { FRAME_OVERHEAD } from "./wire/frames.ts";
+import { BASIC_PUBLISH, FRAME_OVERHEAD } from "./wire/frames.ts";
 import { writeBodyFrame, writePublish } from "./wire/publish_frames.ts";
 import { Unwritable } from "./wire/unwritable.ts";
 
@@ -128,13 +128,19 @@ export class PublishChannel {
   }
 }
 
-/** The broker's word counts for one message only when it was the only one it can be about. */
+/** The broker's word counts for one message only when it is about a publish, and that was the only one. */
 function receiptOfLoss(reason: CloseReason | undefined, inFlight: number): PublishReceipt {
   if (reason === undefined) {
     return { outcome: "unknown", reason: "the connection was lost before the broker confirmed" };
   }
-  if (inFlight === 1) return { outcome: "refused", written: true, reason: describeClose(reason) };
+  if (inFlight === 1 && isAboutPublish(reason)) {
+    return { outcome: "refused", written: true, reason: describeClose(reason) };
+  }
   return { outcome: "unknown", reason: `the broker closed the channel: ${describeClose(reason)}` };
+}
+
+function isAboutPublish({ classId, methodId }: CloseReason): boolean {
+  return (classId << 16 | methodId) === BASIC_PUBLISH;
 }
 
 function noteReturn(window: ConfirmWindow, { method, message }: Content): void {

@@ -181,6 +181,15 @@ describe("a channel that the broker closes", () => {
       await client.received("ChannelCloseOk");
     }));
 
+  it("leaves open what became of the one when it was about something else", () =>
+    withScript({}, async ({ mq, client }) => {
+      const [receipt] = await inFlight(mq, client, 1);
+      const fields = { replyCode: 406, replyText: "PRECONDITION_FAILED", classId: 60, methodId: 80 };
+      client.send(methodFrame("ChannelClose", client.messages[0]?.channel ?? 0, fields));
+      const reason = "the broker closed the channel: 406 PRECONDITION_FAILED";
+      assert.deepEqual(await receipt, { outcome: "unknown", reason });
+    }));
+
   it("leaves open what became of several", () =>
     withScript({}, async ({ mq, client }) => {
       const receipts = await inFlight(mq, client, 2);
