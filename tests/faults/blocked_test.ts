@@ -115,7 +115,7 @@ describe("a broker short of memory or disk", () => {
     "that does not read a copy for longer than a deadline has it once: the original waits in hand meanwhile [SC-21]",
     { skip },
     inWorld(async (world) => {
-      const peer = await world.connect({ publishTimeoutMs: 300 });
+      const peer = await world.connect({ publishTimeoutMs: 1_000 });
       const [queue, other] = [await world.queue(peer, "orders"), await world.queue(peer, "other")];
       const [orders, others] = [peer.mq.publisher("", queue), peer.mq.publisher("", other)];
       const alarmed = deferred();

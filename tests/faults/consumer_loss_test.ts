@@ -45,6 +45,37 @@ describe("a consumer that the broker ends", () => {
   );
 
   it(
+    "because a handler runs past the acknowledgement time-out, again and again, does not begin its message beside it",
+    { skip },
+    inWorld(async (world) => {
+      await world.node.configure({ consumer_timeout: 300, channel_tick_interval: 100 });
+      const peer = await world.connect();
+      const queue = await world.queue(peer, "orders", { type: "quorum" });
+      const publisher = peer.mq.publisher("", queue);
+      const { id: slow } = await world.ledger.send(publisher);
+      const mayEnd = deferred();
+      const begun: string[] = [];
+      await peer.mq.consume(
+        queue,
+        world.ledger.handler(async ({ envelope }) => {
+          if (envelope.id === slow && begun.push(envelope.id) === 1) await mayEnd.promise;
+        }),
+        { concurrency: 5 },
+      );
+      for (let loss = 1; loss <= 3; loss++) {
+        await until(`loss ${loss}`, () => peer.seen.of("consumer_lost").length >= loss);
+        await until("back", () => peer.seen.of("consumer_recovered").length >= loss);
+        const { id } = await world.ledger.send(publisher);
+        await until("others are handled meanwhile", () => world.ledger.handled(id) > 0);
+      }
+      assert.deepEqual(begun, [slow]);
+      mayEnd.resolve();
+      await until("it began again, alone", () => begun.length === 2);
+      await until("all is handled", () => world.ledger.entries.every(({ id }) => world.ledger.handled(id) > 0));
+    }),
+  );
+
+  it(
     "because what it held waited past the acknowledgement time-out loses nothing, repeats what was running and no more, and with " +
       "a prefetch it gets through in time is left alone [SC-11]",
     { skip },

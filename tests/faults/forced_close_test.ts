@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
+import { logOf } from "../support/fault_node.ts";
 import { type FaultWorld, onFaultNode, type Peer } from "../support/fault_world.ts";
 import { openSockets } from "../support/residue.ts";
 import { missing } from "../support/services.ts";
@@ -8,8 +9,8 @@ import { deferred, until } from "../support/until.ts";
 
 const skip = await missing("fault_node");
 
-/** How often the long test closes its connection; once with patience is enough. */
-const CLOSES = process.versions["bun"] === undefined && process.versions["deno"] === undefined ? 60 : 20;
+/** How often the long test closes its connection. */
+const CLOSES = 240;
 
 /** Closes the connection by force, and waits until it is back and confirms again. */
 async function closeAndReturn(world: FaultWorld, peer: Peer): Promise<void> {
@@ -146,8 +147,9 @@ describe("a connection that the broker closes", () => {
 
   it(
     `${CLOSES} times in a row under load stays one link with the same channels, one ` +
-      "consumer under its tag, fresh credentials, and no more sockets or memory than before [REC-05, REC-07, REC-09, REC-11, REC-14]",
-    { skip, timeout: 120_000 },
+      "consumer under its tag, fresh credentials, and no more sockets, timers, listeners or memory than before " +
+      "[REC-05, REC-07, REC-09, REC-11, REC-14]",
+    { skip, timeout: 240_000 },
     inWorld(async (world) => {
       let asked = 0;
       const credentials = (): { username: string; password: string } => {
@@ -156,19 +158,22 @@ describe("a connection that the broker closes", () => {
       };
       const peer = await world.connect({ credentials, reconnect: { initialDelayMs: 10, maxDelayMs: 100 } });
       const queue = await world.queue(peer, "orders");
-      await peer.mq.consume(queue, world.ledger.handler());
+      await peer.mq.consume(queue, world.ledger.handler(), { signal: world.ledger.signal });
+      const { clock, ledger } = world;
+      const idle = { timers: clock.pending, listeners: ledger.listeners };
       const stop = world.load([peer.mq.publisher("", queue), peer.mq.publisher("", queue)]);
-      await until("under way", () => world.ledger.handledMessages > 50);
+      await until("under way", () => ledger.handledMessages > 50);
       const consumer = await world.node.consumers(queue);
       assert.equal(consumer.length, 1);
       assert.match(consumer[0]?.tag ?? "", new RegExp(`^acemq-${queue}-.{8}$`));
       const before = { sockets: await openSockets(), rss: process.memoryUsage().rss };
       const { mark } = await world.node.log();
-      for (let close = 0; close < CLOSES; close++) {
-        await closeAndReturn(world, peer);
-        // Two publishers and a consumer have one each; those of declarations are gone again.
-        await until("three channels", async () => String(await world.node.channels(peer.name)) === "3");
-        assert.deepEqual(await world.node.consumers(queue), consumer);
+      for (let close = 1; close <= CLOSES; close++) {
+        // Two publishers and a consumer have one channel each; those of declarations are gone again.
+        assert.deepEqual(await world.node.forceCloseStanding(peer.name, { channels: 3, queue }), consumer);
+        await world.recovered(peer, close);
+        const { length } = ledger.of("confirmed");
+        await until("confirmed again", () => ledger.of("confirmed").length > length);
       }
       await until("no more sockets than before", async () => await openSockets() <= before.sockets);
       const growth = process.memoryUsage().rss / before.rss;
@@ -177,9 +182,11 @@ describe("a connection that the broker closes", () => {
       assert.equal(peer.seen.of("recovered").length, CLOSES);
       assert.equal(peer.seen.of("redeclare_failed").length, 0);
       await stop();
-      await until("all is handled", () => world.ledger.of("confirmed").every(({ id }) => world.ledger.handled(id) > 0));
-      const { text } = await world.node.log(mark);
-      assert.ok(text.includes("CONNECTION_FORCED") || text.includes("connection_forced"), text);
+      await until("all is handled", () => ledger.of("confirmed").every(({ id }) => ledger.handled(id) > 0));
+      await until("idle", () => clock.pending <= idle.timers);
+      assert.equal(ledger.listeners, idle.listeners);
+      const text = logOf(peer.name, (await world.node.log(mark)).text);
+      assert.ok(text.includes("connection_forced"), text);
       assert.doesNotMatch(text, /channel exception|CHANNEL_ERROR|unexpected/i);
     }),
   );
@@ -243,7 +250,9 @@ describe("a connection that the broker closes", () => {
       assert.ok(world.ledger.entries.every(({ id }) => world.ledger.handled(id) >= 1));
       assert.equal(world.sink.count("acemq.messages.dead.lettered.total"), 0);
       assert.equal(peer.seen.of("consumer_lost").length, 0);
-      assert.doesNotMatch((await world.node.log(mark)).text, /precondition_failed|unknown delivery tag/i);
+      const text = logOf(peer.name, (await world.node.log(mark)).text);
+      assert.ok(text.includes("connection_forced"), text);
+      assert.doesNotMatch(text, /precondition_failed|unknown delivery tag/i);
     }),
   );
 });

@@ -47,7 +47,7 @@ describe("a network that passes nothing on and tells nobody", () => {
       const { mq, seen } = await world.connect({
         url: proxy.url,
         maxOutstandingPublishes: 400,
-        publishTimeoutMs: 700,
+        publishTimeoutMs: 1_500,
         permitTimeoutMs: 300,
       });
       const queue = await world.queue(await world.connect(), "orders");

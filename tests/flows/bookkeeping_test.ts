@@ -6,7 +6,7 @@ import type { Connection } from "../../src/connection.ts";
 import { retry } from "../../src/consume/ack.ts";
 import type { Message } from "../../src/message/message.ts";
 import { fixedRetry } from "../../src/retry/policy.ts";
-import type { FoundMessage } from "../support/rabbitmq.ts";
+import { DEATHS, MALFORMED_DEATHS, QUEUE_TYPES, republished } from "../support/broker_bookkeeping.ts";
 import { onRabbit, type RabbitScene } from "../support/rabbit_scene.ts";
 import { missing } from "../support/services.ts";
 import { until } from "../support/until.ts";
@@ -18,11 +18,6 @@ const JSON_BODY = { contentType: "application/json" };
 const RUNG = fixedRetry(2, { delayMs: 1_000, brokerWaitThresholdMs: 1_000 });
 /** No wait at all, in the consumer. */
 const AT_ONCE = fixedRetry(2, { delayMs: 0 });
-
-const TYPES: readonly (readonly [name: string, args: Readonly<Record<string, unknown>>])[] = [
-  ["classic", {}],
-  ["quorum", { "x-queue-type": "quorum" }],
-];
 
 /** A consumer whose handler fails first attempts. */
 async function failFirst(mq: Connection, queue: string, policy = RUNG): Promise<Message[]> {
@@ -38,41 +33,6 @@ function cameHome(messages: readonly Message[]): Promise<boolean> {
   return until("the way home from the rung", () => messages.some(({ envelope }) => envelope.attempt === 2));
 }
 
-/** How a broker comes to dead-letter a message by itself. */
-interface Death {
-  readonly reason: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** Makes the message that was put in die. */
-  readonly kill: (scene: RabbitScene, queue: string) => Promise<void>;
-}
-
-const EXPIRED: Death = { reason: "expired", args: { "x-message-ttl": 300 }, kill: () => Promise.resolve() };
-const OVERFLOWED: Death = {
-  reason: "maxlen",
-  args: { "x-max-length": 1 },
-  kill: async ({ bare }, queue) => {
-    await bare.put(queue, `"filler"`, JSON_BODY);
-    await bare.take(`${queue}.dlq`).then(async (dead) => await bare.put(`${queue}.dlq`, dead.body, republished(dead)));
-    await bare.take(queue);
-  },
-};
-const LIMITED: Death = {
-  reason: "delivery_limit",
-  args: { "x-delivery-limit": 1 },
-  kill: async ({ bare }, queue) => {
-    await bare.peek(queue);
-    await bare.peek(queue);
-  },
-};
-
-/** Publishing a message again as programs do that copy every header. */
-function republished(
-  { copied, properties }: FoundMessage,
-): { headers: object; contentType: string; messageId: string } {
-  const { "x-delivery-count": _, ...headers } = copied;
-  return { headers, contentType: `${properties["content-type"]}`, messageId: `${properties["message-id"]}` };
-}
-
 /** Who puts a dead letter back into its queue. */
 const WAYS: Readonly<Record<string, (scene: RabbitScene, mq: Connection, queue: string) => Promise<void>>> = {
   "by another program": async ({ bare }, _, queue) => {
@@ -83,13 +43,6 @@ const WAYS: Readonly<Record<string, (scene: RabbitScene, mq: Connection, queue: 
     assert.deepEqual(await mq.replay(queue), { moved: 1, skipped: 0, reason: "drained" });
   },
 };
-
-const DEATHS: readonly (readonly [type: string, args: Readonly<Record<string, unknown>>, death: Death])[] = TYPES
-  .flatMap(([type, args]) =>
-    (type === "quorum" ? [EXPIRED, OVERFLOWED, LIMITED] : [EXPIRED, OVERFLOWED]).map((death) =>
-      [type, args, death] as const
-    )
-  );
 
 describe("a message the broker had dead-lettered", () => {
   for (const [way, putBack] of Object.entries(WAYS)) {
@@ -111,7 +64,7 @@ describe("a message the broker had dead-lettered", () => {
             await (await mq.consume(queue, () => {})).close();
 
             await bare.put(queue, `"mine"`, { ...JSON_BODY, messageId: "m-1" });
-            await death.kill(scene, queue);
+            await death.kill(bare, queue);
             const dead = await bare.peek(`${queue}.dlq`);
             const [entry] = dead.table["x-death"] as readonly { readonly reason: string; readonly queue: string }[];
             assert.deepEqual([entry?.reason, entry?.queue], [death.reason, queue]);
@@ -199,15 +152,7 @@ describe("the count of redeliveries", () => {
 });
 
 describe("a dead-letter history that only a client can have written so", () => {
-  const MALFORMED: readonly (readonly [name: string, value: unknown])[] = [
-    ["a text", "rejected"],
-    ["a list of texts", ["rejected"]],
-    ["a count that is text", [{ queue: "q", reason: "rejected", count: "one" }]],
-    ["a count that is missing", [{ queue: "q", reason: "rejected" }]],
-    ["a fraction as a count", [{ queue: "q", reason: "rejected", count: { "!": "double", value: 1.5 } }]],
-    ["a number", 7],
-  ];
-  for (const [type, args] of TYPES) {
+  for (const [type, args] of QUEUE_TYPES) {
     it(`does not cost the message its way home (${type}) [BRK-05]`, { skip }, () =>
       onRabbit("brk05", async (scene) => {
         const { bare } = scene;
@@ -218,11 +163,11 @@ describe("a dead-letter history that only a client can have written so", () => {
           if (envelope.attempt === 1) throw new Error("no");
           home.push(payload);
         }, { retry: RUNG });
-        for (const [name, value] of MALFORMED) {
+        for (const [name, value] of MALFORMED_DEATHS) {
           await bare.put(queue, JSON.stringify(name), { ...JSON_BODY, headers: { "x-death": value } });
         }
-        await until("all of them", () => home.length === MALFORMED.length);
-        assert.deepEqual(home.toSorted(), MALFORMED.map(([name]) => name).toSorted());
+        await until("all of them", () => home.length === MALFORMED_DEATHS.length);
+        assert.deepEqual(home.toSorted(), MALFORMED_DEATHS.map(([name]) => name).toSorted());
       }));
   }
 
@@ -235,7 +180,7 @@ describe("a dead-letter history that only a client can have written so", () => {
         const queue = await bare.queue("orders");
         const mq = await scene.connect();
         await mq.consume(queue, () => Promise.reject(new Error("no")));
-        for (const [, value] of MALFORMED) {
+        for (const [, value] of MALFORMED_DEATHS) {
           await bare.put(queue, "1", {
             ...JSON_BODY,
             headers: { "x-death": value, "x-first-death-reason": "rejected" },

@@ -7,28 +7,10 @@ import type { WireValue } from "../../src/message/wire_value.ts";
 import type { Publisher } from "../../src/publish/publisher.ts";
 import { type RabbitWorld, rabbitWorlds } from "../support/rabbit_world.ts";
 import { missing } from "../support/services.ts";
+import { UNENCODABLE } from "../support/unencodable.ts";
 
 const skip = await missing("rabbitmq");
 const inWorld = rabbitWorlds("acemq-publish-refusals");
-
-/** Everything that no AMQP kind holds. */
-const UNENCODABLE: Readonly<Record<string, unknown>> = {
-  "NaN": NaN,
-  "infinity": Infinity,
-  "minus infinity": -Infinity,
-  "a number beyond 64 bits": 2 ** 63,
-  "a bigint beyond 64 bits": 2n ** 63n,
-  "undefined in a list": [undefined],
-  "a function": () => 1,
-  "a symbol": Symbol("s"),
-  "a Map": new Map(),
-  "a Set": new Set(),
-  "an invalid Date": new Date(NaN),
-  "an instance of a class": new (class Order {})(),
-  "a promise": Promise.resolve(1),
-  "half a surrogate pair": "\ud800",
-  "a name over 255 bytes": { ["k".repeat(256)]: 1 },
-};
 
 /** Those of them that nothing looks at before the adapter does, in a message made by hand. */
 const BY_HAND: readonly string[] = [

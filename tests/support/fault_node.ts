@@ -21,6 +21,13 @@ export interface ConsumerOnBroker {
   readonly prefetch: number;
 }
 
+/** What there is of a connection when it stands. */
+export interface Standing {
+  readonly channels: number;
+  /** What it consumes from. */
+  readonly queue: string;
+}
+
 /** A resource whose shortage makes RabbitMQ block every connection that publishes. */
 export type Alarm = "memory" | "disk";
 
@@ -148,6 +155,63 @@ export class FaultNode {
     );
   }
 
+  /**
+   * Closes the connection of this name with CONNECTION_FORCED as soon as it has so many channels and the queue a consumer; says who
+   * that was. One question, where {@linkcode FaultNode.channels}, {@linkcode FaultNode.consumers} and
+   * {@linkcode FaultNode.forceClose} are three.
+   */
+  forceCloseStanding(connection: string, { channels, queue }: Standing): Promise<ConsumerOnBroker[]> {
+    return this.ask(
+      `${named(connection)}, {ok, Q} = ${lookup(queue)}, ` +
+        `Channels = fun() -> [proplists:get_value(channels, rabbit_reader:info(P, [channels])) || P <- Named] end, ` +
+        `Close = fun Wait(Tries) -> case {catch Channels(), rabbit_amqqueue:consumers(Q)} of ` +
+        `{[${channels}], [C]} -> [rabbit_networking:close_connection(P, <<"a test">>) || P <- Named], ` +
+        `[#{tag => element(2, C), prefetch => element(4, C)}]; ` +
+        `Found when Tries =:= 0 -> exit(Found); _ -> timer:sleep(5), Wait(Tries - 1) end end, Close(3000)`,
+    );
+  }
+
+  /**
+   * Has the broker close the channels of a connection that are in confirm mode, or those that are not, with a 406: to the broker
+   * the client has acknowledged what was never delivered. Says how many there were.
+   */
+  failChannels(connection: string, { confirming }: { readonly confirming: boolean }): Promise<number> {
+    return this.ask(
+      `${named(connection)}, Of = fun(C) -> case catch rabbit_channel:info(C, [connection, confirm]) of ` +
+        `[{_, P}, {_, ${confirming}}] -> lists:member(P, Named); _ -> false end end, ` +
+        `Cs = lists:filter(Of, rabbit_channel:list_local()), ` +
+        `[rabbit_channel:do(C, {'basic.ack', 4294967295, false}) || C <- Cs], length(Cs)`,
+    );
+  }
+
+  /** Removes an exchange behind everybody's back. */
+  async deleteExchange(exchange: string): Promise<void> {
+    await this.evaluate(
+      `ok = rabbit_exchange:delete(rabbit_misc:r(<<"/">>, exchange, <<"${exchange}">>), false, <<"a test">>)`,
+    );
+  }
+
+  /** Makes a user who may do everything. */
+  async addUser(user: string, password: string): Promise<void> {
+    const all = `<<".*">>`;
+    await this.evaluate(
+      `ok = rabbit_auth_backend_internal:add_user(<<"${user}">>, <<"${password}">>, <<"a test">>), ` +
+        `ok = rabbit_auth_backend_internal:set_permissions(<<"${user}">>, <<"/">>, ${all}, ${all}, ${all}, <<"a test">>)`,
+    );
+  }
+
+  /** Gives a user another password; who is connected stays so. */
+  async changePassword(user: string, password: string): Promise<void> {
+    await this.evaluate(
+      `ok = rabbit_auth_backend_internal:change_password(<<"${user}">>, <<"${password}">>, <<"a test">>)`,
+    );
+  }
+
+  /** Removes a user. */
+  async deleteUser(user: string): Promise<void> {
+    await this.evaluate(`rabbit_auth_backend_internal:delete_user(<<"${user}">>, <<"a test">>)`);
+  }
+
   /** Stops the process of a classic queue: it takes messages and confirms none. */
   async suspend(queue: string): Promise<void> {
     await this.evaluate(`{ok, Q} = ${lookup(queue)}, sys:suspend(amqqueue:get_pid(Q))`);
@@ -202,6 +266,17 @@ export class FaultNode {
     const all = await until("the mark in the log", () => read().includes(next) && read());
     return { text: all.slice(Math.max(all.lastIndexOf(mark), 0), all.lastIndexOf(next)), mark: next };
   }
+}
+
+/** What a log says of the connections of a name and their channels: others come and go on the same node. */
+export function logOf(connection: string, log: string): string {
+  const lines = log.split("\n").map((text) => ({ text, writer: /^\S+ \S+ \[\w+\] (<[\d.]+>)/.exec(text)?.[1] ?? "" }));
+  const writersOf = (words: readonly string[]): string[] =>
+    lines.filter(({ text }) => words.some((word) => text.includes(word))).map(({ writer }) => writer);
+  const connections = writersOf([connection]);
+  const channels = writersOf(connections.map((writer) => `on connection ${writer} `));
+  const writers = new Set([...connections, ...channels]);
+  return lines.filter(({ writer }) => writers.has(writer)).map(({ text }) => text).join("\n");
 }
 
 /** Binds `Named` to the connections of a name. */

@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { connect as connectBare } from "amqplib";
 import { amqpBroker, type AmqpOptions } from "../../adapters/amqp/mod.ts";
 import { asyncScope } from "../../adapters/async_hooks/mod.ts";
 import { randomUuid } from "../../src/clock.ts";
@@ -14,11 +13,15 @@ import { type Connection, openConnection } from "../../src/connection.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
 import type { Publisher } from "../../src/publish/publisher.ts";
 import { type QueueOptions, topology } from "../../src/topology/topology.ts";
+import { imbalances, keepAccount, runtimeName, type Unjudged } from "./account.ts";
+import { clearAway } from "./clear_away.ts";
 import { FaultNode } from "./fault_node.ts";
+import { HealthWitness } from "./health_witness.ts";
 import { Ledger } from "./ledger.ts";
 import { Observation, observedBroker } from "./observed_broker.ts";
+import { BareClient } from "./rabbitmq.ts";
 import { RecordingSink } from "./recording_sink.ts";
-import { Complaints, CountingClock, openSockets } from "./residue.ts";
+import { Complaints, CountingClock, openSockets, processListeners } from "./residue.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
 import { until } from "./until.ts";
 
@@ -45,22 +48,27 @@ export class FaultWorld {
   readonly ledger: Ledger = new Ledger();
   readonly sink: RecordingSink = new RecordingSink();
   readonly clock: CountingClock = new CountingClock();
+  readonly #scenario: string;
+  readonly #startedAt = performance.now();
   readonly #complaints = new Complaints();
-  readonly #socketsBefore: number;
+  readonly #before: { readonly sockets: number; readonly listeners: number };
+  readonly #witnesses: HealthWitness[] = [];
   readonly #run = randomUuid().slice(0, 8);
   readonly #peers: Peer[] = [];
   readonly #proxies: TcpProxy[] = [];
+  readonly #others: BareClient[] = [];
   readonly #names: string[] = [];
   readonly #loads: (() => Promise<void>)[] = [];
 
-  private constructor(node: FaultNode, socketsBefore: number) {
+  private constructor(node: FaultNode, scenario: string, sockets: number) {
     this.node = node;
-    this.#socketsBefore = socketsBefore;
+    this.#scenario = scenario;
+    this.#before = { sockets, listeners: processListeners() };
   }
 
   /** Counts what is there, and begins. */
-  static async begin(node: FaultNode): Promise<FaultWorld> {
-    return new FaultWorld(node, await openSockets());
+  static async begin(node: FaultNode, scenario: string): Promise<FaultWorld> {
+    return new FaultWorld(node, scenario, await openSockets());
   }
 
   /** A connection that comes back fast. */
@@ -76,9 +84,9 @@ export class FaultWorld {
       ...options,
     };
     const mq = await openConnection(observedBroker(amqpBroker(url, all), seen), all);
-    const events: BrokerEvent[] = [];
-    void collect(mq, events);
-    const peer = { mq, name, seen, events };
+    const witness = new HealthWitness(mq, seen, this.ledger.signal);
+    this.#witnesses.push(witness);
+    const peer = { mq, name, seen, events: witness.events };
     this.#peers.push(peer);
     return peer;
   }
@@ -88,6 +96,13 @@ export class FaultWorld {
     const proxy = await TcpProxy.open(this.node.url);
     this.#proxies.push(proxy);
     return proxy;
+  }
+
+  /** Another program on the node, without this library. */
+  async other(): Promise<BareClient> {
+    const client = await BareClient.open("acemq-fault", this.node.url);
+    this.#others.push(client);
+    return client;
   }
 
   /** A name that nobody else uses; the queue or exchange under it is removed in the end, and its messages count as waiting. */
@@ -155,44 +170,95 @@ export class FaultWorld {
     await until(`recovery ${times}`, () => seen.of("recovered").length >= times);
   }
 
-  /** Closes what is open, balances the ledger against the queues, and looks for what should not be left. */
+  /** Closes what is open, and draws up an account that has to balance. */
   async end(): Promise<void> {
+    let account: Unjudged | undefined;
     try {
-      await this.node.reset();
-      for (const stop of this.#loads) await stop();
-      await Promise.all(this.#peers.map(({ mq }) => mq.close()));
-      for (const proxy of this.#proxies) await proxy.close();
-      this.ledger.assertBalanced(await drain(this.node.url, this.#names));
-      await this.#assertNothingLeft();
+      account = await this.#close();
+    } catch (error) {
+      this.#keepFailure(error);
+      throw error;
     } finally {
       this.#complaints.close();
     }
+    keepAccount(account);
+    const unreported = this.#witnesses.flatMap(({ contradictions }) => contradictions);
+    assert.deepEqual([...imbalances(account), ...unreported, ...this.#complaints.heard], [], JSON.stringify(account));
   }
 
   /** Closes what is open as well as it goes: the test has failed, and its failure is the one to read. */
-  async abandon(): Promise<void> {
+  async abandon(failure: unknown): Promise<void> {
     await this.node.revive();
     const ends = [
       ...this.#loads.map((stop) => stop()),
       ...this.#peers.map(({ mq }) => mq.close({ signal: AbortSignal.timeout(1_000) })),
-      ...this.#proxies.map((proxy) => proxy.close()),
+      ...[...this.#proxies, ...this.#others].map((one) => one.close()),
     ];
     await Promise.allSettled(ends);
+    this.#keepFailure(failure, await clearAway(this.node.url, this.#names).catch(() => new Set<string>()));
     this.#complaints.close();
   }
 
-  async #assertNothingLeft(): Promise<void> {
-    await until("every socket is closed", async () => await openSockets() <= this.#socketsBefore);
-    for (const { name } of this.#peers) {
-      await until(`${name} is gone from the broker`, async () => (await this.node.channels(name)).length === 0);
-    }
-    assert.equal(this.clock.pending, 0, "No timer is left");
-    assert.deepEqual(this.#complaints.heard, []);
+  /** In this order: what grew while everything ran, then what is left when nothing does. */
+  async #close(): Promise<Unjudged> {
+    await this.node.reset();
+    for (const stop of this.#loads) await stop();
+    for (const witness of this.#witnesses) await witness.isWell();
+    const channels = await least(() => this.#channelsInExcess());
+    await Promise.all(this.#peers.map(({ mq }) => mq.close()));
+    for (const witness of this.#witnesses) await witness.end();
+    for (const proxy of this.#proxies) await proxy.close();
+    for (const other of this.#others) await other.close();
+    const waiting = await clearAway(this.node.url, this.#names);
+    return {
+      ...this.#account(waiting),
+      sockets: await least(async () => await openSockets() - this.#before.sockets),
+      channels: channels + await least(() => this.#channels()),
+      timers: await least(() => this.clock.pending),
+      listeners: await least(() => this.ledger.listeners + processListeners() - this.#before.listeners),
+    };
+  }
+
+  #account(waiting: ReadonlySet<string>): Unjudged {
+    const events: Partial<Record<BrokerEvent["type"], number>> = {};
+    for (const { type } of this.#peers.flatMap(({ seen }) => seen.events)) events[type] = (events[type] ?? 0) + 1;
+    return {
+      scenario: this.#scenario,
+      runtime: runtimeName(),
+      ...this.ledger.balance(waiting),
+      unhandledRejections: this.#complaints.rejections,
+      sockets: 0,
+      channels: 0,
+      timers: 0,
+      listeners: 0,
+      unreported: this.#witnesses.reduce((sum, { contradictions }) => sum + contradictions.length, 0),
+      events,
+      tookMs: Math.round(performance.now() - this.#startedAt),
+    };
+  }
+
+  #keepFailure(error: unknown, waiting: ReadonlySet<string> = new Set()): void {
+    const [failure] = String(error).split("\n");
+    keepAccount({ ...this.#account(waiting), failure: failure ?? "" });
+  }
+
+  /** Channels of all connections. */
+  async #channels(): Promise<number> {
+    const counts = await Promise.all(this.#peers.map(({ name }) => this.node.channels(name)));
+    return counts.flat().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Channels that neither a lane of publishes nor a consumer accounts for. */
+  async #channelsInExcess(): Promise<number> {
+    const used = this.#peers.map(({ seen }) => seen.lanes.size + seen.subscriptions);
+    return await this.#channels() - used.reduce((sum, count) => sum + count, 0);
   }
 }
 
 /** Runs a test body in a world of its own. */
-export type InFaultWorld = (body: (world: FaultWorld) => Promise<void>) => () => Promise<void>;
+export type InFaultWorld = (
+  body: (world: FaultWorld) => Promise<void>,
+) => (test: { readonly fullName: string }) => Promise<void>;
 
 /** Holds the fault node for the tests of the surrounding suite. */
 export function onFaultNode(skip: string | false): InFaultWorld {
@@ -203,43 +269,23 @@ export function onFaultNode(skip: string | false): InFaultWorld {
   after(async () => {
     await node?.giveBack();
   });
-  return (body) => async () => {
+  return (body) => async ({ fullName }) => {
     assert.ok(node !== undefined);
-    const world = await FaultWorld.begin(node);
+    const world = await FaultWorld.begin(node, fullName.replaceAll(" > ", " "));
     try {
       await body(world);
     } catch (error) {
-      await world.abandon();
+      await world.abandon(error);
       throw error;
     }
     await world.end();
   };
 }
 
-async function collect(mq: Connection, events: BrokerEvent[]): Promise<void> {
-  for await (const event of mq.events()) events.push(event);
-}
-
-/** Takes everything out of queues, and the queues and exchanges away: the ids of the messages that were in them. */
-async function drain(url: string, names: readonly string[]): Promise<string[]> {
-  const model = await connectBare(url);
-  const ids: string[] = [];
-  try {
-    for (const name of names.flatMap((queue) => [queue, `${queue}.dlq`, `${queue}.parked`])) {
-      const channel = await model.createChannel();
-      channel.on("error", () => {/* no such queue */});
-      try {
-        for (let found = await channel.get(name); found !== false; found = await channel.get(name)) {
-          ids.push(String(found.properties.messageId));
-        }
-        await channel.deleteQueue(name);
-        await channel.close();
-      } catch {
-        // There is no such queue.
-      }
-    }
-  } finally {
-    await model.close();
-  }
-  return ids;
+/** What a number comes down to, given the time to. */
+async function least(probe: () => number | Promise<number>): Promise<number> {
+  let last = 0;
+  const isGone = async (): Promise<boolean> => (last = await probe()) <= 0;
+  await until("nothing is left", isGone, { timeoutMs: 10_000 }).catch(() => {});
+  return Math.max(0, last);
 }

@@ -15,6 +15,12 @@ export class Observation {
   mostInFlight = 0;
   /** Publishes that were handed over. */
   published = 0;
+  /** The lanes they were on. */
+  readonly lanes: Set<number> = new Set();
+  /** Subscriptions that were opened and not closed. */
+  subscriptions = 0;
+  /** Called with each event, when the connection has heard of it. */
+  onEvent: (event: BrokerEvent) => void = () => {};
 
   /** Events of one kind. */
   of<Type extends BrokerEvent["type"]>(type: Type): Extract<BrokerEvent, { type: Type }>[] {
@@ -34,6 +40,7 @@ export function observedBroker(inner: Broker, seen: Observation): Broker {
       const onEvent = (event: BrokerEvent): void => {
         seen.events.push(event);
         options.onEvent(event);
+        seen.onEvent(event);
       };
       return observedConnection(await inner.open({ ...options, onEvent }), seen);
     },
@@ -43,6 +50,7 @@ export function observedBroker(inner: Broker, seen: Observation): Broker {
 function observedConnection(inner: BrokerConnection, seen: Observation): BrokerConnection {
   const publish: BrokerConnection["publish"] = async (outbound, options): Promise<PublishReceipt> => {
     seen.published++;
+    seen.lanes.add(options.lane);
     seen.inFlight++;
     seen.mostInFlight = Math.max(seen.mostInFlight, seen.inFlight);
     try {
@@ -51,9 +59,24 @@ function observedConnection(inner: BrokerConnection, seen: Observation): BrokerC
       seen.inFlight--;
     }
   };
+  const subscribe: BrokerConnection["subscribe"] = async (queue, options) => {
+    const subscription = await inner.subscribe(queue, options);
+    seen.subscriptions++;
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      if (closing === undefined) seen.subscriptions--;
+      return closing ??= subscription.close();
+    };
+    return instead(subscription, { close });
+  };
+  return instead(inner, { publish, subscribe });
+}
+
+/** The same object with other members in the place of some. */
+function instead<T extends object>(inner: T, members: Partial<T>): T {
   return new Proxy(inner, {
     get: (target, name) => {
-      if (name === "publish") return publish;
+      if (Object.hasOwn(members, name)) return members[name as keyof T];
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === "function" ? member.bind(target) : member;
     },

@@ -43,8 +43,8 @@ export class BareClient {
   }
 
   /** Connects; every name begins with `prefix`. */
-  static async open(prefix: string): Promise<BareClient> {
-    const tap = await WireTap.open();
+  static async open(prefix: string, url?: string): Promise<BareClient> {
+    const tap = await WireTap.open(url);
     return new BareClient(await connect(tap.url, { noDelay: true }), tap, prefix);
   }
 

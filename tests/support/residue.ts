@@ -32,10 +32,22 @@ export class CountingClock implements Clock {
   }
 }
 
+/** Where Deno has events of its own; Node has none there. */
+const EVENTS: Partial<EventTarget> = globalThis as Partial<EventTarget>;
+
 /** Hears what no test should cause: rejections that nobody handles, and warnings of listeners that pile up. */
 export class Complaints {
   readonly heard: string[] = [];
-  readonly #onRejection = (reason: unknown): void => void this.heard.push(`unhandled rejection: ${String(reason)}`);
+  /** Rejections that nobody handled. Bun reports none of them, and fails the test itself. */
+  rejections = 0;
+  readonly #onRejection = (reason: unknown): void => {
+    this.rejections++;
+    this.heard.push(`unhandled rejection: ${String(reason)}`);
+  };
+  /** Deno's test runner tells the page, not the process. */
+  readonly #onRejectionEvent = (event: Event): void => {
+    if ("reason" in event) this.#onRejection(event.reason);
+  };
   readonly #onWarning = (warning: Error): void => {
     if (warning.name === "MaxListenersExceededWarning") this.heard.push(warning.message);
   };
@@ -43,13 +55,20 @@ export class Complaints {
   constructor() {
     process.on("unhandledRejection", this.#onRejection);
     process.on("warning", this.#onWarning);
+    EVENTS.addEventListener?.("unhandledrejection", this.#onRejectionEvent);
   }
 
   /** Stops listening. */
   close(): void {
     process.off("unhandledRejection", this.#onRejection);
     process.off("warning", this.#onWarning);
+    EVENTS.removeEventListener?.("unhandledrejection", this.#onRejectionEvent);
   }
+}
+
+/** Everybody who listens to this process. */
+export function processListeners(): number {
+  return process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 }
 
 /** Sockets this process has open, as somebody else counts them. */
