@@ -79,8 +79,8 @@ describe("the manifests", () => {
     }
   });
 
-  it("offer the same two commands", () => {
-    for (const command of ["demo", "test"]) {
+  it("offer the same commands", () => {
+    for (const command of ["demo", "test", "faults"]) {
       const program = npm.scripts[command]?.replace("node ", "") ?? "";
       assert.match(program, /^scripts\/run\.mjs \w+\/\w+\.ts$/);
       assert.equal(deno.tasks[command], `sh -c 'deno run -A ${program} "$@"' sh`);

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { readJunit } from "./junit.ts";
 import type { Outcome } from "./outcome.ts";
 import { failed, NONE, skipped, sum } from "./outcome.ts";
-import { CACHE, FROM_SOURCE, run, TOOLS } from "./tools.ts";
+import { CACHE, FROM_SOURCE, run, type RunOptions, TOOLS } from "./tools.ts";
 
 /** The runtimes every test file has to pass on. */
 export const RUNTIMES = ["deno", "bun", "node24", "node22"] as const;
@@ -15,7 +15,7 @@ export const RUNTIMES = ["deno", "bun", "node24", "node22"] as const;
 export type Runtime = typeof RUNTIMES[number];
 
 /** How test files run together. */
-export interface TestOptions {
+export interface TestOptions extends Pick<RunOptions, "env" | "aside"> {
   /** One file after the other, for tests that stop, block or restart a service. @default {false} */
   readonly serial?: boolean;
 }
@@ -31,7 +31,8 @@ export async function runTests(
   const report = `${CACHE}reports/${runtime}.xml`;
   mkdirSync(`${CACHE}reports`, { recursive: true });
   rmSync(report, { force: true });
-  const code = await run(TOOLS[runtime], commandLine(runtime, report, options.serial ?? false).concat(files));
+  const { serial = false, ...runOptions } = options;
+  const code = await run(TOOLS[runtime], commandLine(runtime, report, serial).concat(files), runOptions);
   return judgeRun(runtime, code, existsSync(report) ? readFileSync(report, "utf8") : "");
 }
 

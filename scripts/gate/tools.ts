@@ -33,18 +33,20 @@ export const TOOLS: Readonly<Record<"deno" | "bun" | "tsc" | "node24" | "node22"
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Everything it prints goes to standard error: standard output is for something else. @default {false} */
+  readonly aside?: boolean;
   /** @default {900_000} */
   readonly timeoutMs?: number;
 }
 
 /** Runs a command to its end, passing on its output, and answers with its exit code. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<number> {
-  const { cwd = ROOT, env = {}, timeoutMs = 900_000 } = options;
+  const { cwd = ROOT, env = {}, aside = false, timeoutMs = 900_000 } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", aside ? 2 : 1, 2],
       detached: true,
     });
     const timer = setTimeout(() => {
