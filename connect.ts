@@ -5,9 +5,11 @@
  */
 
 import { amqpBroker, type AmqpOptions } from "./adapters/amqp/mod.ts";
+import { AMQP_KINDS } from "./adapters/amqp/options.ts";
 import { asyncScope } from "./adapters/async_hooks/mod.ts";
 import { type Connection, openConnection } from "./src/connection.ts";
-import type { ConnectOptions } from "./src/connect_options.ts";
+import { CONNECT_KINDS, type ConnectOptions } from "./src/connect_options.ts";
+import { assertOptions } from "./src/internal/option_kinds.ts";
 import type { Broker } from "./src/ports/broker.ts";
 
 export { amqpBroker } from "./adapters/amqp/mod.ts";
@@ -52,12 +54,14 @@ export type AmqpConnectOptions = ConnectOptions & AmqpOptions;
  *
  * @throws {ConnectionError} `ACEMQ_CONNECT_REFUSED`, `_AUTH`, `_VHOST` or `_TLS`
  * @throws {SecurityError} settings that would weaken security without saying so; nothing was dialled
- * @throws {TypeError} a URL that is none, or neither text nor a broker
+ * @throws {TypeError} a URL that is none, or neither text nor a broker; an option that there is not, or of another type
+ * @throws {RangeError} an option out of range
  */
 export function connect(url: string, options?: AmqpConnectOptions): Promise<Connection>;
 /** Connects to a broker that is handed in. */
 export function connect(broker: Broker, options?: ConnectOptions): Promise<Connection>;
 export async function connect(target: string | Broker, options: AmqpConnectOptions = {}): Promise<Connection> {
+  assertOptions<AmqpConnectOptions>("connect", options, { ...CONNECT_KINDS, ...AMQP_KINDS });
   const broker = typeof target === "string" ? amqpBroker(target, options) : target;
   if (typeof broker?.open !== "function") throw new TypeError(`Cannot connect: ${WANTED}, found ${kindOf(target)}`);
   return await openConnection(broker, { scope: asyncScope(), ...options });

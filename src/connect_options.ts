@@ -8,6 +8,7 @@ import type { Clock, NewId, Random } from "./clock.ts";
 import type { CodecName } from "./codec/codecs.ts";
 import type { ConsumeInterceptor } from "./consume/interceptor.ts";
 import { assertFiniteNumber, assertName, assertWholeNumber } from "./internal/assert_option.ts";
+import { assertKinds, assertOptions, describeKind, type OptionKinds } from "./internal/option_kinds.ts";
 import type { CallScope } from "./ports/call_scope.ts";
 import type { Codec } from "./ports/codec.ts";
 import type { PublishInterceptor } from "./publish/interceptor.ts";
@@ -70,20 +71,55 @@ export interface ConnectionSettings {
   readonly drainTimeoutMs: number;
 }
 
+/** What the options of a connection must be. */
+export const CONNECT_KINDS: Readonly<OptionKinds<ConnectOptions>> = {
+  name: "checked",
+  codec: "checked",
+  codecs: "list",
+  confirms: "boolean",
+  maxOutstandingPublishes: "checked",
+  publishTimeoutMs: "checked",
+  permitTimeoutMs: "checked",
+  drainTimeoutMs: "checked",
+  interceptors: "object",
+  telemetry: "object",
+  signal: "signal",
+  clock: "object",
+  random: "function",
+  newId: "function",
+  scope: "object",
+};
+
+const INTERCEPTOR_KINDS: Readonly<OptionKinds<NonNullable<ConnectOptions["interceptors"]>>> = {
+  publish: "functions",
+  consume: "functions",
+};
+
+/** Throws a `TypeError` unless `value` is a broker. */
+export function assertBroker(value: unknown): void {
+  if (typeof value === "object" && value !== null && "open" in value && typeof value.open === "function") return;
+  throw new TypeError(
+    `Cannot connect: the first argument must be a broker such as memoryBroker(), found ${describeKind(value)}`,
+  );
+}
+
 /** Checks the options and fills in their defaults. Throws before anything is dialled. */
 export function connectionSettings(options: ConnectOptions): ConnectionSettings {
-  const settings = {
-    name: options.name ?? "acemq",
-    confirms: options.confirms ?? true,
-    maxOutstandingPublishes: options.maxOutstandingPublishes ?? 1_000,
-    publishTimeoutMs: options.publishTimeoutMs ?? 10_000,
-    permitTimeoutMs: options.permitTimeoutMs ?? 10_000,
-    drainTimeoutMs: options.drainTimeoutMs ?? 20_000,
-  };
-  assertName("option 'name'", settings.name);
-  assertWholeNumber("maxOutstandingPublishes", settings.maxOutstandingPublishes, 1);
-  assertFiniteNumber("publishTimeoutMs", settings.publishTimeoutMs, 1);
-  assertFiniteNumber("permitTimeoutMs", settings.permitTimeoutMs, 0);
-  assertFiniteNumber("drainTimeoutMs", settings.drainTimeoutMs, 0);
-  return settings;
+  // Names it does not know are another broker's options: one object may serve them all.
+  assertKinds("a connection", options, CONNECT_KINDS);
+  assertOptions("'interceptors'", options.interceptors ?? {}, INTERCEPTOR_KINDS);
+  const {
+    name = "acemq",
+    confirms = true,
+    maxOutstandingPublishes = 1_000,
+    publishTimeoutMs = 10_000,
+    permitTimeoutMs = 10_000,
+    drainTimeoutMs = 20_000,
+  } = options;
+  assertName("option 'name'", name);
+  assertWholeNumber("maxOutstandingPublishes", maxOutstandingPublishes, 1);
+  assertFiniteNumber("publishTimeoutMs", publishTimeoutMs, 1);
+  assertFiniteNumber("permitTimeoutMs", permitTimeoutMs, 0);
+  assertFiniteNumber("drainTimeoutMs", drainTimeoutMs, 0);
+  return { name, confirms, maxOutstandingPublishes, publishTimeoutMs, permitTimeoutMs, drainTimeoutMs };
 }

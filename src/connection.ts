@@ -6,7 +6,7 @@
 
 import { type Clock, randomUuid, systemClock, systemRandom } from "./clock.ts";
 import { type CodecCatalog, codecCatalog } from "./codec/codecs.ts";
-import { type ConnectionSettings, connectionSettings, type ConnectOptions } from "./connect_options.ts";
+import { assertBroker, type ConnectionSettings, connectionSettings, type ConnectOptions } from "./connect_options.ts";
 import { Consumer } from "./consume/consumer.ts";
 import type { ConsumerContext } from "./consume/context.ts";
 import { type Delivery, openDeliveries } from "./consume/deliveries.ts";
@@ -14,6 +14,7 @@ import { type DrainOptions, type DrainReport, type OpenLoop, withBudget } from "
 import type { Feed } from "./consume/feed.ts";
 import { untilIdle } from "./consume/idle.ts";
 import type { Handler } from "./consume/interceptor.ts";
+import { assertConsumeOptions, assertDeliveries } from "./consume/option_kinds.ts";
 import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
 import { declareTopology } from "./declare/declare.ts";
 import { type PlanOptions, planTopology } from "./declare/plan.ts";
@@ -23,8 +24,8 @@ import { checkBroker } from "./health/broker_check.ts";
 import { reportConsumers } from "./health/consumer_check.ts";
 import { aggregateHealth, type HealthReport } from "./health/report.ts";
 import { whenAborted } from "./internal/abort.ts";
-import { assertShortText } from "./internal/assert_option.ts";
 import { EventHub } from "./internal/event_hub.ts";
+import { signalOf } from "./internal/option_kinds.ts";
 import { Work } from "./internal/work.ts";
 import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
@@ -36,11 +37,11 @@ import type { ReplayOptions, ReplayResult } from "./patterns/replay/replay_optio
 import { PublishGate } from "./publish/gate.ts";
 import { PublishMeter } from "./publish/meter.ts";
 import { Publisher } from "./publish/publisher.ts";
-import type { PublisherOptions } from "./publish/send_options.ts";
+import { assertPublisher, type PublisherOptions } from "./publish/send_options.ts";
 import { logConnectionEvent } from "./telemetry/connection_log.ts";
 import { Recorder } from "./telemetry/recorder.ts";
 import type { TopologyPlan } from "./topology/plan.ts";
-import type { Topology } from "./topology/topology.ts";
+import { specOf, type Topology } from "./topology/topology.ts";
 
 /** What the parts of a connection are made of. */
 interface Parts {
@@ -71,9 +72,11 @@ interface Parts {
  * @throws {CodecMissingError} a codec that was named but not handed in
  */
 export async function openConnection(broker: Broker, options: ConnectOptions = {}): Promise<Connection> {
+  assertBroker(broker);
   const settings = connectionSettings(options);
   const codecs = codecCatalog(options.codecs);
-  const defaultCodec = codecs.resolve(options.codec ?? "json");
+  const { codec = "json" } = options;
+  const defaultCodec = codecs.resolve(codec);
   const clock: Clock = options.clock ?? broker.clock ?? systemClock();
   const hub = new EventHub<BrokerEvent>();
   const early: BrokerEvent[] = [];
@@ -122,12 +125,12 @@ export class Connection {
    * A publisher for one exchange and routing key. Inert: nothing is declared and nothing sent. The empty exchange is the default
    * one, whose routing key is a queue's name.
    *
+   * @throws {TypeError} a name that is no text, an option that there is not or of another type
    * @throws {RangeError} a name over 255 bytes, an option out of range
    * @throws {CodecMissingError} a codec that was named but not handed in
    */
   publisher<T = unknown>(exchange: string, routingKey: string, options: PublisherOptions<T> = {}): Publisher<T> {
-    assertShortText("an exchange name", exchange);
-    assertShortText("a routing key", routingKey);
+    assertPublisher(exchange, routingKey, options as PublisherOptions);
     const { broker, environment, settings } = this.#parts;
     return new Publisher({ exchange, routingKey }, {
       gate: this.#gate,
@@ -152,6 +155,7 @@ export class Connection {
     options: ConsumeOptions<T> = {},
   ): Promise<Consumer<T>> {
     this.#assertOpen();
+    assertConsumeOptions(options);
     const context = this.#consumerContext<T>(options.codec);
     const opened: Consumer<T> = await Consumer.open({ queue, handler }, {
       ...context,
@@ -169,6 +173,7 @@ export class Connection {
    */
   deliveries<T = unknown>(queue: string, options: DeliveriesOptions<T> = {}): AsyncIterableIterator<Delivery<T>> {
     this.#assertOpen();
+    assertDeliveries(queue, options);
     const signal = this.#untilClosing(options.signal);
     return openDeliveries(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
   }
@@ -188,7 +193,7 @@ export class Connection {
    */
   peek<T = unknown>(queue: string, options: PeekOptions<T> = {}): AsyncIterableIterator<PeekedMessage<T>> {
     this.#assertOpen();
-    const signal = this.#untilClosing(options.signal);
+    const signal = this.#untilClosing(signalOf("peek", options));
     return openPeek(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
   }
 
@@ -206,7 +211,7 @@ export class Connection {
    */
   async replay<T = unknown>(queue: string, options: ReplayOptions<T> = {}): Promise<ReplayResult> {
     this.#assertOpen();
-    const signal = this.#untilClosing(options.signal);
+    const signal = this.#untilClosing(signalOf("replay", options));
     return await replayQueue(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
   }
 
@@ -217,7 +222,7 @@ export class Connection {
    */
   async declare(topology: Topology): Promise<void> {
     this.#assertOpen();
-    await declareTopology(this.#parts.broker, topology.spec);
+    await declareTopology(this.#parts.broker, specOf(topology));
   }
 
   /**
@@ -235,7 +240,7 @@ export class Connection {
    */
   async plan(topology: Topology, options: PlanOptions = {}): Promise<TopologyPlan> {
     this.#assertOpen();
-    return await planTopology(this.#parts.broker, topology.spec, options);
+    return await planTopology(this.#parts.broker, specOf(topology), options);
   }
 
   /**
@@ -263,23 +268,23 @@ export class Connection {
    */
   async validate(topology: Topology, options: PlanOptions = {}): Promise<void> {
     this.#assertOpen();
-    await validateTopology(this.#parts.broker, topology.spec, options);
+    await validateTopology(this.#parts.broker, specOf(topology), options);
   }
 
   /** What happens to the connection, from now on: lost, retrying, recovered, blocked, unblocked, and the fate of consumers. */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<BrokerEvent> {
-    return this.#parts.hub.read(options.signal);
+    return this.#parts.hub.read(signalOf("events", options));
   }
 
   /** How the connection is. Asks the broker once, with a bound of three seconds; a blocked connection is up and is not asked. */
-  health(options: { readonly signal?: AbortSignal } = {}): Promise<HealthReport> {
+  async health(options: { readonly signal?: AbortSignal } = {}): Promise<HealthReport> {
     const { broker, environment } = this.#parts;
     const { clock } = environment;
-    return aggregateHealth({
+    return await aggregateHealth({
       broker: () => checkBroker(broker, environment, this.#consumers.size),
       consumers: () =>
         reportConsumers([...this.#consumers].map((one) => one.state), new Date(clock.now()).toISOString()),
-    }, { clock, signal: options.signal });
+    }, { clock, signal: signalOf("health", options) });
   }
 
   /**
@@ -301,11 +306,12 @@ export class Connection {
     this.#assertOpen();
     const { broker, environment } = this.#parts;
     const closing = this.#closingNow.signal;
-    const ends = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const signal = signalOf("idle", options);
+    const ends = signal === undefined ? closing : AbortSignal.any([signal, closing]);
     try {
       await untilIdle({ broker, environment, feeds: this.#feeds }, ends);
     } catch (error) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       this.#assertOpen();
       throw error;
     }

@@ -7,6 +7,7 @@
 import { type Random, systemRandom } from "../../src/clock.ts";
 import { SecurityError } from "../../src/errors.ts";
 import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertKinds, assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { CredentialsSource, Mechanism } from "./credentials.ts";
 import { type AmqpTlsOptions, type TlsSocketOptions, tlsSocketOptions } from "./tls.ts";
 import { type AmqpAddress, parseAmqpUrl } from "./url.ts";
@@ -72,8 +73,30 @@ export interface Backoff {
 const LEAST_HEARTBEAT_SECONDS = 10;
 const LARGEST_UINT16 = 65_535;
 
+/** What the options of a broker must be. */
+export const AMQP_KINDS: Readonly<OptionKinds<AmqpOptions>> = {
+  credentials: "checked",
+  mechanism: "checked",
+  tls: "object",
+  reconnect: "object",
+  connectTimeoutMs: "checked",
+  heartbeatSeconds: "checked",
+  maxMessageBytes: "checked",
+  hostName: "text",
+  random: "function",
+};
+
+const RECONNECT_KINDS: Readonly<OptionKinds<ReconnectOptions>> = {
+  initialDelayMs: "checked",
+  maxDelayMs: "checked",
+  multiplier: "checked",
+};
+
 /** Checks and completes; throws a `TypeError`, `RangeError` or `SecurityError` that shows no credential. */
 export function resolveOptions(url: string, options: AmqpOptions): ResolvedOptions {
+  // Names it does not know are those of the connection, which are handed in with them.
+  assertKinds("an AMQP broker", options, AMQP_KINDS);
+  assertOptions("'reconnect'", options.reconnect ?? {}, RECONNECT_KINDS);
   const { mechanism = "PLAIN", connectTimeoutMs = 10_000, heartbeatSeconds = 30, tls, maxMessageBytes } = options;
   const address = parseAmqpUrl(url);
   if (mechanism !== "PLAIN" && mechanism !== "EXTERNAL") {

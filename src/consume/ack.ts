@@ -4,6 +4,8 @@
  * @module
  */
 
+import { assertOptions } from "../internal/option_kinds.ts";
+
 /** A handler's word about its message. The engine decides what becomes of it. */
 export type Ack =
   | { readonly kind: "accept" }
@@ -49,6 +51,7 @@ export function accept(): Ack {
  * @throws {RangeError} a negative or unbounded delay
  */
 export function retry(error: unknown, options: { readonly delayMs?: number } = {}): Ack {
+  assertOptions<{ readonly delayMs?: number }>("retry", options, { delayMs: "checked" });
   const { delayMs } = options;
   if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
     throw new RangeError(`Cannot retry after 'delayMs': it must be a finite number of at least 0, found ${delayMs}`);

@@ -6,6 +6,7 @@
 
 import { settledOrAborted, whenAborted } from "../internal/abort.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions } from "../internal/option_kinds.ts";
 import type { ConsumerContext } from "./context.ts";
 import { type DrainOptions, type DrainReport, withBudget } from "./drain.ts";
 import type { Feed } from "./feed.ts";
@@ -121,6 +122,7 @@ export class Consumer<T = unknown> {
    * @throws {RangeError} a bound out of range
    */
   async retune(bounds: { readonly prefetch?: number | "unlimited"; readonly concurrency?: number }): Promise<void> {
+    assertOptions<typeof bounds>("retune", bounds, { prefetch: "checked", concurrency: "checked" });
     const { prefetch, concurrency } = bounds;
     if (concurrency !== undefined) assertWholeNumber("concurrency", concurrency, 1);
     const wanted = prefetch === undefined ? undefined : prefetchOf(prefetch);

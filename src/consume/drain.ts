@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { assertKinds } from "../internal/option_kinds.ts";
 
 /** How a drain went. */
 export interface DrainReport {
@@ -33,6 +34,7 @@ export async function withBudget(
   { signal, budget, clock, budgetMs }: DrainOptions & { readonly clock: Clock; readonly budgetMs: number },
   drain: (budget: AbortSignal) => Promise<DrainReport>,
 ): Promise<DrainReport> {
+  assertKinds<DrainOptions>("close", { signal, budget }, { signal: "signal", budget: "signal" });
   const timer = new AbortController();
   const own = new AbortController();
   if (budget === undefined) {

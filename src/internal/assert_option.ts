@@ -4,11 +4,13 @@
  * @module
  */
 
+import { describeKind } from "./option_kinds.ts";
+
 /** Throws a `RangeError` unless `value` is a whole number of at least `least`. */
 export function assertWholeNumber(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new RangeError(
-    `Cannot use option '${name}': it must be a whole number of at least ${least}, found ${String(value)}`,
+    `Cannot use option '${name}': it must be a whole number of at least ${least}, found ${describeNumber(value)}`,
   );
 }
 
@@ -16,7 +18,7 @@ export function assertWholeNumber(name: string, value: number, least: number): v
 export function assertFiniteNumber(name: string, value: number, least: number): void {
   if (typeof value === "number" && Number.isFinite(value) && value >= least) return;
   throw new RangeError(
-    `Cannot use option '${name}': it must be a finite number of at least ${least}, found ${String(value)}`,
+    `Cannot use option '${name}': it must be a finite number of at least ${least}, found ${describeNumber(value)}`,
   );
 }
 
@@ -24,15 +26,23 @@ export function assertFiniteNumber(name: string, value: number, least: number): 
 export function assertName(what: string, value: unknown): asserts value is string {
   if (typeof value !== "string" || value === "") {
     throw new TypeError(
-      `Cannot use ${what}: it must be non-empty text, found ${value === "" ? "empty text" : typeof value}`,
+      `Cannot use ${what}: it must be non-empty text, found ${value === "" ? "empty text" : describeKind(value)}`,
     );
   }
   assertShortText(what, value);
 }
 
-/** Throws a `RangeError` when `value` is longer than an AMQP short string can hold: 255 bytes of UTF-8. */
-export function assertShortText(what: string, value: string): void {
+/** Throws a `TypeError` unless `value` is text, a `RangeError` when it is longer than an AMQP short string: 255 bytes of UTF-8. */
+export function assertShortText(what: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") {
+    throw new TypeError(`Cannot use ${what}: it must be text, found ${describeKind(value)}`);
+  }
   if (value.length <= 85) return;
   const bytes = new TextEncoder().encode(value).byteLength;
   if (bytes > 255) throw new RangeError(`Cannot use ${what}: it must fit 255 bytes of UTF-8, found ${bytes}`);
+}
+
+/** What can hold nothing more as it is, and of anything else what it is. */
+function describeNumber(value: unknown): string {
+  return typeof value === "object" || typeof value === "function" ? describeKind(value) : String(value);
 }

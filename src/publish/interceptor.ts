@@ -7,6 +7,7 @@
 import type { Envelope } from "../message/envelope.ts";
 import type { OutgoingHeaders } from "../message/header_value.ts";
 import type { Outbound } from "../message/outbound.ts";
+import { assertKinds, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** A message about to be encoded; frozen, headers and envelope too. A change is a new context, handed to `next`. */
 export interface PublishContext {
@@ -45,6 +46,36 @@ export type PublishInterceptor = (
   next: (context: PublishContext) => Promise<Outbound>,
 ) => Promise<Outbound>;
 
+const CONTEXT_KINDS: Readonly<OptionKinds<PublishContext>> = {
+  exchange: "text",
+  routingKey: "text",
+  envelope: "object",
+  payload: "checked",
+  headers: "record",
+  persistent: "boolean",
+  mandatory: "boolean",
+  replyTo: "text",
+  priority: "checked",
+  expirationMs: "checked",
+};
+
+const ENVELOPE_KINDS: Readonly<OptionKinds<Envelope>> = {
+  id: "text",
+  type: "text",
+  version: "checked",
+  correlationId: "text",
+  causationId: "text",
+  attempt: "checked",
+  firstSeenMs: "checked",
+  origin: "text",
+  error: "text",
+  claim: "text",
+  route: "object",
+  replayedFrom: "text",
+  replayedAt: "object",
+  replayCount: "checked",
+};
+
 /** Runs a context through the interceptors, then through `last`. */
 export function intercept(
   interceptors: readonly PublishInterceptor[],
@@ -54,7 +85,11 @@ export function intercept(
   const step = async (index: number, current: PublishContext): Promise<Outbound> => {
     const interceptor = interceptors[index];
     if (interceptor === undefined) return await last(current);
-    return assertOutbound(await interceptor(readOnly(current), (changed) => heard(step(index + 1, changed))));
+    return assertOutbound(await interceptor(readOnly(current), (changed) => heard(next(index + 1, changed))));
+  };
+  const next = async (index: number, changed: PublishContext): Promise<Outbound> => {
+    assertContext(changed);
+    return await step(index, changed);
   };
   return step(0, context);
 }
@@ -72,6 +107,22 @@ function readOnly(context: PublishContext): PublishContext {
 function heard<T>(result: Promise<T>): Promise<T> {
   result.catch(() => {});
   return result;
+}
+
+const WANTED_TEXTS = ["exchange", "routingKey"] as const;
+const WANTED_FIELDS = ["id", "type", "correlationId"] as const;
+
+/** What cannot be what it is called, before anything reads it as that. */
+function assertContext(context: PublishContext): void {
+  assertKinds("a message that an interceptor hands on", context, CONTEXT_KINDS);
+  for (const name of WANTED_TEXTS) assertThere(name, context[name]);
+  assertKinds("an envelope", context.envelope, ENVELOPE_KINDS);
+  for (const name of WANTED_FIELDS) assertThere(name, context.envelope[name]);
+}
+
+function assertThere(name: string, value: unknown): void {
+  if (value !== undefined) return;
+  throw new TypeError(`Cannot publish: an interceptor must hand on '${name}' as text, found undefined`);
 }
 
 function assertOutbound(outbound: Outbound): Outbound {

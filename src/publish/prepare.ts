@@ -7,6 +7,7 @@
 
 import { EncodeError, isRetryable, PublishError } from "../errors.ts";
 import { utf8Length } from "../internal/bytes.ts";
+import { describeKind } from "../internal/option_kinds.ts";
 import { LARGEST_INT32 } from "../message/envelope.ts";
 import { type OutgoingHeaders, writableHeaders } from "../message/header_value.ts";
 import type { Outbound } from "../message/outbound.ts";
@@ -64,9 +65,14 @@ function assemble(context: PublishContext, encoded: EncodedPayload, ownContentTy
   const { envelope, exchange, routingKey } = context;
   const body: unknown = encoded?.body;
   if (!(body instanceof Uint8Array)) {
-    throw new EncodeError(`Cannot encode the payload: the body must be a Uint8Array, found ${typeof body}`);
+    throw new EncodeError(`Cannot encode the payload: the body must be a Uint8Array, found ${describeKind(body)}`);
   }
   const { contentType = ownContentType } = encoded;
+  if (typeof contentType !== "string") {
+    throw new EncodeError(
+      `Cannot encode the payload: the content type must be text, found ${describeKind(contentType)}`,
+    );
+  }
   const written = writableHeaders(joinHeaders(context.headers, encoded.headers));
   if ("problem" in written) throw refusal(context, written.problem);
   const problem = problemOfContext(context) ?? tooLong("the content type", contentType);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertOptions, describeKind } from "../internal/option_kinds.ts";
 import { newEnvelope } from "../message/envelope.ts";
 import { type Outbound, outboundId, outboundType } from "../message/outbound.ts";
 import type { PublishReceipt } from "../ports/broker.ts";
@@ -16,7 +17,6 @@ import type { PublishMeter } from "./meter.ts";
 import { closedError, isSuccess, publishError, type PublishResult } from "./outcome.ts";
 import { type Preparation, prepare, prepareEncoded } from "./prepare.ts";
 import {
-  assertPublisherOptions,
   assertSendOptions,
   type BatchOptions,
   envelopeFields,
@@ -65,7 +65,6 @@ export class Publisher<T = unknown> {
     context: PublisherContext,
     options: PublisherOptions<T>,
   ) {
-    assertPublisherOptions(options as PublisherOptions);
     this.exchange = target.exchange;
     this.routingKey = target.routingKey;
     this.#context = context;
@@ -83,6 +82,8 @@ export class Publisher<T = unknown> {
    * may: resend under the same `messageId`)
    * @throws {ConnectionError} `ACEMQ_CONNECTION_CLOSED`: the connection is closed or closing; nothing was sent, nor ever will be
    * @throws {EncodeError} a payload the codec cannot hold; nothing was sent
+   * @throws {TypeError} an option that there is not, or of another type; nothing was sent
+   * @throws {RangeError} an option out of range; nothing was sent
    */
   send(payload: T, options: SendOptions = {}): Promise<PublishResult> {
     return this.#transmit(() => prepare(this.#contextOf(payload, options), this.#preparation), options);
@@ -96,7 +97,7 @@ export class Publisher<T = unknown> {
    */
   sendEncoded(encoded: EncodedPayload, options: SendOptions = {}): Promise<PublishResult> {
     return this.#transmit(
-      () => prepareEncoded(this.#contextOf(encoded.body, options), encoded, this.#preparation),
+      () => prepareEncoded(this.#contextOf(encoded?.body, options), encoded, this.#preparation),
       options,
     );
   }
@@ -108,16 +109,20 @@ export class Publisher<T = unknown> {
    *
    * @returns one result a payload, in payload order
    * @throws {PublishBatchError} when at least one failed; it has every result by index
-   * @throws {TypeError} a `messageId` for the whole batch: one identity for all would be deduplicated to one message
+   * @throws {TypeError} a `messageId` for the whole batch: one identity for all would be deduplicated to one message; payloads that
+   * are not iterable, an option that there is not or of another type; nothing was sent
    * @throws {RangeError} an option out of range; nothing was sent
    */
   async sendAll(payloads: Iterable<T>, options: BatchOptions = {}): Promise<BatchResult[]> {
+    assertSendOptions(options);
     if ("messageId" in options && options.messageId !== undefined) {
       throw new TypeError(
         "Cannot send a batch under one 'messageId': a consumer that deduplicates would keep one message of it",
       );
     }
-    assertSendOptions(options);
+    if (typeof payloads?.[Symbol.iterator] !== "function") {
+      throw new TypeError(`Cannot send a batch: the payloads must be iterable, found ${describeKind(payloads)}`);
+    }
     // Read to its end before anything is sent: an iterable may throw half-way.
     const all = [...payloads];
     const { environment: { work }, gate } = this.#context;
@@ -145,7 +150,10 @@ export class Publisher<T = unknown> {
     outbound: Outbound | Promise<Outbound>,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<PublishResult> {
-    return this.#transmit(() => outbound, options);
+    return this.#transmit(() => {
+      assertOptions<{ readonly signal?: AbortSignal }>("a prepared message", options, { signal: "signal" });
+      return isPrepared(outbound) ? outbound : Promise.resolve(outbound).then(assertPrepared);
+    }, options);
   }
 
   /** Publishes what `make` makes, at once where nothing has to be waited for. */
@@ -197,8 +205,11 @@ export class Publisher<T = unknown> {
   }
 
   #declined(options: SendOptions, started: number): void {
-    const type = typeOf(this.routingKey, this.#options as PublisherOptions, options);
-    this.#context.meter.declined(this, type, this.#since(started));
+    // What was handed in as options may be what made it fail.
+    const { type }: { readonly type?: unknown } = Object(options);
+    const own = typeof type === "string" ? { type } : {};
+    const known = typeOf(this.routingKey, this.#options as PublisherOptions, own);
+    this.#context.meter.declined(this, known, this.#since(started));
   }
 
   #contextOf(payload: unknown, message: SendOptions): PublishContext {
@@ -223,4 +234,13 @@ export class Publisher<T = unknown> {
   #since(started: number): number {
     return this.#context.environment.clock.elapsed() - started;
   }
+}
+
+function isPrepared(value: unknown): value is Outbound {
+  return typeof value === "object" && value !== null && "body" in value && value.body instanceof Uint8Array;
+}
+
+function assertPrepared(value: unknown): Outbound {
+  if (isPrepared(value)) return value;
+  throw new TypeError(`Cannot send the message: it must be what prepare made, found ${describeKind(value)}`);
 }

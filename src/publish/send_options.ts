@@ -4,7 +4,8 @@
  * @module
  */
 
-import { assertWholeNumber } from "../internal/assert_option.ts";
+import { assertShortText, assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 import type { CodecName } from "../codec/codecs.ts";
 import { causedBy, type Envelope, type EnvelopeFields, LARGEST_INT32, TYPE_OF_EMPTY_KEY } from "../message/envelope.ts";
 import type { OutgoingHeaders } from "../message/header_value.ts";
@@ -67,8 +68,28 @@ export interface SendOptions extends BatchOptions {
   readonly messageId?: string;
 }
 
-/** Throws for numbers out of range: the fault is the call's. */
-export function assertSendOptions({ priority, expirationMs }: BatchOptions): void {
+const SEND_KINDS: Readonly<OptionKinds<SendOptions>> = {
+  type: "text",
+  correlationId: "text",
+  causedBy: "object",
+  headers: "record",
+  claim: "text",
+  priority: "checked",
+  expirationMs: "checked",
+  persistent: "boolean",
+  mandatory: "boolean",
+  replyTo: "text",
+  signal: "signal",
+  messageId: "text",
+};
+
+/** Throws for what is no option, of the wrong kind or out of range: the fault is the call's. */
+export function assertSendOptions(options: BatchOptions): void {
+  assertOptions("a message", options, SEND_KINDS);
+  const { priority, expirationMs, causedBy } = options;
+  if (causedBy !== undefined && (typeof causedBy.envelope !== "object" || causedBy.envelope === null)) {
+    throw new TypeError("Cannot use option 'causedBy': it must be a message, found an object without an envelope");
+  }
   if (priority !== undefined) {
     assertWholeNumber("priority", priority, 0);
     if (priority > 255) throw new RangeError(`Cannot use option 'priority': it must be at most 255, found ${priority}`);
@@ -85,8 +106,22 @@ export function assertSendOptions({ priority, expirationMs }: BatchOptions): voi
 /** Ten years: beyond it RabbitMQ closes the channel, and whatever else is in flight there. */
 const LONGEST_EXPIRATION_MS = 315_360_000_000;
 
-/** Throws for publisher options out of range. */
-export function assertPublisherOptions({ version }: PublisherOptions): void {
+const PUBLISHER_KINDS: Readonly<OptionKinds<PublisherOptions>> = {
+  codec: "checked",
+  type: "text",
+  version: "checked",
+  mandatory: "boolean",
+  persistent: "boolean",
+  headers: "record",
+  interceptors: "functions",
+};
+
+/** Throws for names that are no text or too long, and for what is no option of a publisher, of the wrong kind or out of range. */
+export function assertPublisher(exchange: string, routingKey: string, options: PublisherOptions): void {
+  assertShortText("an exchange name", exchange);
+  assertShortText("a routing key", routingKey);
+  assertOptions("a publisher", options, PUBLISHER_KINDS);
+  const { version } = options;
   if (version === undefined) return;
   assertWholeNumber("version", version, 1);
   if (version > LARGEST_INT32) {

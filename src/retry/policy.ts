@@ -7,6 +7,7 @@
  */
 
 import { assertFiniteNumber, assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** How often and how patiently a message is tried. */
 export interface RetryPolicy {
@@ -52,6 +53,21 @@ export interface FixedRetryOptions extends RetryOptions {
   readonly delayMs?: number;
 }
 
+const RETRY_KINDS: Readonly<OptionKinds<RetryOptions>> = {
+  maxMessageAgeMs: "checked",
+  jitterFactor: "checked",
+  brokerWaitThresholdMs: "checked",
+};
+
+const FIXED_KINDS: Readonly<OptionKinds<FixedRetryOptions>> = { ...RETRY_KINDS, delayMs: "checked" };
+
+const EXPONENTIAL_KINDS: Readonly<OptionKinds<ExponentialRetryOptions>> = {
+  ...RETRY_KINDS,
+  initialDelayMs: "checked",
+  maxDelayMs: "checked",
+  multiplier: "checked",
+};
+
 /** Waits from here are the broker's by default (contract core 4.1). */
 const BROKER_WAIT_THRESHOLD_MS = 30_000;
 
@@ -85,6 +101,7 @@ export function noRetry(): RetryPolicy {
  * @throws {RangeError} a number out of range
  */
 export function fixedRetry(maxAttempts: number, options: FixedRetryOptions = {}): RetryPolicy {
+  assertOptions("a retry policy", options, FIXED_KINDS);
   const { delayMs = 1_000 } = options;
   assertFiniteNumber("delayMs", delayMs, 0);
   return policy({ maxAttempts, initialDelayMs: delayMs, multiplier: 1, maxDelayMs: 0 }, options, 0);
@@ -113,6 +130,7 @@ export function fixedRetry(maxAttempts: number, options: FixedRetryOptions = {})
  * @throws {RangeError} a number out of range
  */
 export function exponentialRetry(maxAttempts: number, options: ExponentialRetryOptions = {}): RetryPolicy {
+  assertOptions("a retry policy", options, EXPONENTIAL_KINDS);
   const { initialDelayMs = 1_000, maxDelayMs = 300_000, multiplier = 2 } = options;
   assertFiniteNumber("initialDelayMs", initialDelayMs, 0);
   assertFiniteNumber("maxDelayMs", maxDelayMs, 0);

@@ -5,6 +5,7 @@
  */
 
 import { assertName, assertShortText, assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
 import { rungName } from "../naming/queue_names.ts";
 import { ladderOf } from "../retry/ladder.ts";
 import { noRetry, type RetryPolicy } from "../retry/policy.ts";
@@ -60,6 +61,27 @@ export interface BindOptions {
   readonly arguments?: DeclareArguments;
 }
 
+const EXCHANGE_KINDS: Readonly<OptionKinds<ExchangeOptions>> = {
+  durable: "boolean",
+  autoDelete: "boolean",
+  arguments: "record",
+};
+
+const QUEUE_KINDS: Readonly<OptionKinds<QueueOptions>> = {
+  type: "checked",
+  deadLetter: "boolean",
+  retry: "object",
+  rungsMs: "list",
+  durable: "boolean",
+  exclusive: "boolean",
+  autoDelete: "boolean",
+  maxAgeMs: "checked",
+  maxLengthBytes: "checked",
+  arguments: "record",
+};
+
+const BIND_KINDS: Readonly<OptionKinds<BindOptions>> = { exchange: "text", routingKey: "text", arguments: "record" };
+
 /**
  * Exchanges, queues and bindings as an immutable value: every method returns a new topology.
  *
@@ -88,6 +110,7 @@ export class Topology {
    */
   exchange(name: string, type: ExchangeType = "topic", options: ExchangeOptions = {}): Topology {
     assertName("an exchange name", name);
+    assertOptions("an exchange", options, EXCHANGE_KINDS);
     if (!EXCHANGE_TYPES.includes(type)) {
       throw new TypeError(
         `Cannot add exchange "${name}": its type must be one of ${EXCHANGE_TYPES.join(", ")}, found ${String(type)}`,
@@ -112,6 +135,7 @@ export class Topology {
    */
   queue(name: string, options: QueueOptions = {}): Topology {
     assertName("a queue name", name);
+    assertOptions("a queue", options, QUEUE_KINDS);
     const added = declaredQueue(name, options);
     const taken = new Set(this.spec.queues.map((one) => one.name));
     for (const one of [added.spec, ...added.beside.queues]) {
@@ -126,7 +150,11 @@ export class Topology {
    *
    * @throws {TypeError} a queue or exchange this topology does not name, the default exchange
    */
-  bind(queue: string, { exchange, routingKey = "", arguments: args = {} }: BindOptions): Topology {
+  bind(queue: string, options: BindOptions): Topology {
+    assertName("a queue name", queue);
+    assertOptions("a binding", options, BIND_KINDS);
+    const { exchange, routingKey = "", arguments: args = {} } = options;
+    assertShortText("an exchange name", exchange);
     const problem = `Cannot bind queue "${queue}" to exchange "${exchange}"`;
     if (exchange === "") throw new TypeError(`${problem}: the default exchange takes no bindings`);
     const { queues, exchanges } = this.spec;
@@ -171,6 +199,12 @@ export class Topology {
  */
 export function topology(): Topology {
   return new Topology();
+}
+
+/** What a topology says; throws a `TypeError` for anything that is none. */
+export function specOf(value: Topology): TopologySpec {
+  if (value instanceof Topology) return value.spec;
+  throw new TypeError(`Cannot use a topology: it must be what topology() makes, found ${describeKind(value)}`);
 }
 
 /** A queue and what comes with it. */

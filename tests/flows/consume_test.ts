@@ -200,9 +200,12 @@ describe("a consumer on RabbitMQ", () => {
           for await (const event of mq.events()) events.push(event);
         })();
         const open = deferred();
-        // Whatever another client calls it, it must not switch acknowledgements off.
-        const options: object = { noAck: true, autoAck: true };
-        const consumer = await mq.consume(queue, () => open.promise, options);
+        // Whatever another client calls it, nothing switches acknowledgements off.
+        for (const name of ["noAck", "autoAck"]) {
+          const options: object = { [name]: true };
+          await assert.rejects(mq.consume(queue, () => open.promise, options), TypeError);
+        }
+        const consumer = await mq.consume(queue, () => open.promise);
         for (let n = 0; n < 5; n++) await scene.bare.put(queue, "1", JSON_BODY);
         await until("one in a handler", () => consumer.state.inFlight === 1 && consumer.state.held === 4);
         const mirror = await scene.connect();

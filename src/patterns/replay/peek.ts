@@ -7,6 +7,7 @@
 import type { CodecName } from "../../codec/codecs.ts";
 import type { ConsumerContext } from "../../consume/context.ts";
 import { assertWholeNumber } from "../../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../internal/option_kinds.ts";
 import type { Codec } from "../../ports/codec.ts";
 import { Reading } from "./reading.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
@@ -55,12 +56,21 @@ export type PeekContext<T> = Pick<ConsumerContext<T>, "broker" | "environment" |
 
 const DEFAULT_LIMIT = 100;
 
+const PEEK_KINDS: Readonly<OptionKinds<PeekOptions>> = {
+  from: "checked",
+  limit: "checked",
+  codec: "checked",
+  signal: "signal",
+};
+
 /** Messages of a queue, head first; all of them go back when the loop is left, however it is left. */
 export function openPeek<T>(
   queue: string,
   context: PeekContext<T>,
-  { from, limit = DEFAULT_LIMIT, signal }: PeekOptions<T>,
+  options: PeekOptions<T>,
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
+  assertOptions("a peek", options, PEEK_KINDS);
+  const { from, limit = DEFAULT_LIMIT, signal } = options;
   assertWholeNumber("limit", limit, 1);
   return peek(placesOf(queue, from), context, { limit, signal });
 }

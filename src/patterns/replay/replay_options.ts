@@ -6,6 +6,7 @@
 
 import type { CodecName } from "../../codec/codecs.ts";
 import { assertFiniteNumber, assertWholeNumber } from "../../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../internal/option_kinds.ts";
 import type { Codec } from "../../ports/codec.ts";
 import type { PeekedMessage } from "./peeked_message.ts";
 import type { ReplayTarget, SetAsideQueue } from "./places.ts";
@@ -105,15 +106,27 @@ export type ReplayResult =
     readonly error: unknown;
   };
 
+const REPLAY_KINDS: Readonly<OptionKinds<ReplayOptions>> = {
+  from: "checked",
+  into: "checked",
+  limit: "checked",
+  deadlineMs: "checked",
+  ratePerSecond: "checked",
+  filter: "function",
+  dryRun: "boolean",
+  keepAttempts: "boolean",
+  onProgress: "function",
+  codec: "checked",
+  signal: "signal",
+};
+
 /** Throws before anything is touched. */
-export function assertReplayOptions({ limit, deadlineMs, ratePerSecond, filter, onProgress }: ReplayOptions): void {
+export function assertReplayOptions(options: ReplayOptions): void {
+  assertOptions("a replay", options, REPLAY_KINDS);
+  const { limit, deadlineMs, ratePerSecond } = options;
   if (limit !== undefined) assertWholeNumber("limit", limit, 1);
   if (deadlineMs !== undefined) assertFiniteNumber("deadlineMs", deadlineMs, 0);
   if (ratePerSecond !== undefined) assertRate(ratePerSecond);
-  for (const [name, value] of [["filter", filter], ["onProgress", onProgress]] as const) {
-    if (value === undefined || typeof value === "function") continue;
-    throw new TypeError(`Cannot replay: option '${name}' must be a function, found ${typeof value}`);
-  }
 }
 
 function assertRate(ratePerSecond: number): void {

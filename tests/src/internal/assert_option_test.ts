@@ -23,6 +23,21 @@ describe("an option that must be a whole number", () => {
   }
 });
 
+describe("what is said of a value that is no number", () => {
+  it("shows nothing it holds, and is said of anything", () => {
+    for (
+      const [value, found] of [[{ password: "s" }, "object"], [Object.create(null), "object"], [
+        Symbol("s"),
+        "Symbol(s)",
+      ]]
+    ) {
+      assert.throws(() => assertWholeNumber("prefetch", value, 1), {
+        message: `Cannot use option 'prefetch': it must be a whole number of at least 1, found ${found}`,
+      });
+    }
+  });
+});
+
 describe("an option that must be a finite number", () => {
   it("passes with a fraction", () => assertFiniteNumber("multiplier", 1.5, 1));
 
@@ -44,7 +59,7 @@ describe("a name", () => {
   });
 
   it("is refused when it is empty or no text", () => {
-    for (const [value, found] of [["", "empty text"], [7, "number"], [undefined, "undefined"], [null, "object"]]) {
+    for (const [value, found] of [["", "empty text"], [7, "number"], [undefined, "undefined"], [null, "null"]]) {
       assert.throws(() => assertName("a queue name", value), {
         name: "TypeError",
         message: `Cannot use a queue name: it must be non-empty text, found ${found}`,
@@ -61,5 +76,13 @@ describe("a name", () => {
     }
   });
 
-  it("as a routing key may be empty", () => assertShortText("a routing key", ""));
+  it("as a routing key may be empty, and must be text", () => {
+    assertShortText("a routing key", "");
+    for (const [value, found] of [[undefined, "undefined"], [[], "an array"], [5, "number"]] as const) {
+      assert.throws(() => assertShortText("a routing key", value), {
+        name: "TypeError",
+        message: `Cannot use a routing key: it must be text, found ${found}`,
+      });
+    }
+  });
 });
