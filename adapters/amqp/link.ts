@@ -9,7 +9,7 @@ import { ConnectionError, describeError } from "../../src/errors.ts";
 import { settledOrAborted } from "../../src/internal/abort.ts";
 import type { BrokerLimits } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
-import { describeClose } from "./link_failure.ts";
+import { describeClose, describeFailure } from "./link_failure.ts";
 import { inTime } from "./patience.ts";
 import { limitsOf } from "./server_limits.ts";
 import type { SocketClient } from "./socket_client.ts";
@@ -119,7 +119,10 @@ export class Link {
       return new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot ask the broker: the connection is closed");
     }
     if (!this.isUsable) {
-      return new ConnectionError("ACEMQ_CONNECTION_LOST", "Cannot ask the broker: the connection is lost");
+      // It may be this very call that the broker has closed the connection over, as it does over a basic.get from a stream.
+      const { failure } = this.#client;
+      const why = failure === undefined ? "" : `: ${describeFailure(failure)}`;
+      return new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot ask the broker: the connection is lost${why}`);
     }
     const text = error instanceof Error ? error.message : "the call failed";
     return new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot ask the broker: ${text}`);

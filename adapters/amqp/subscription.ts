@@ -5,10 +5,12 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
+import { streamOffset } from "../../src/message/broker_headers.ts";
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
 import { delayBefore } from "./backoff.ts";
 import { assertPrefetch, nextTag } from "./consumer_settings.ts";
 import { AmqpDelivery } from "./delivery.ts";
+import { isStream } from "./is_stream.ts";
 import { describeCallError, type Link } from "./link.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose } from "./link_failure.ts";
@@ -41,6 +43,8 @@ interface Standing {
   readonly link: Link;
   readonly channel: LinkChannel;
   consumerTag: string;
+  /** Where the newest delivery lies in its stream; undefined while there was none, and for a queue that is no stream. */
+  offset?: number | bigint | undefined;
   /** Why it was over before it began. */
   lostBecause?: string;
 }
@@ -122,16 +126,8 @@ export class AmqpSubscription implements Subscription {
   async setPrefetch(prefetch: number): Promise<void> {
     assertPrefetch(prefetch);
     this.#prefetch = prefetch;
-    await this.#inTurn(async (standing) => {
-      const { link, channel } = standing;
-      if (this.#isEnding) return;
-      // A new limit counts for new consumers only, so the consumer is replaced; what it has in hand stays on the channel. The new
-      // one comes first: an auto-delete queue would go with its last consumer.
-      const replaced = standing.consumerTag;
-      standing.consumerTag = nextTag(replaced, this.#settings.consumerTag);
-      await this.#consume(standing);
-      await link.call(channel, cancelConsumer(replaced));
-    });
+    // A new limit counts for new consumers only.
+    await this.#inTurn(async (standing) => this.#isEnding ? undefined : await this.#replace(standing));
   }
 
   caughtUp(): Promise<void> {
@@ -156,14 +152,35 @@ export class AmqpSubscription implements Subscription {
     await standing?.link.unlessBlocked(standing.channel.leave());
   }
 
-  async #consume({ link, channel, consumerTag }: Standing): Promise<void> {
-    const { queue, arguments: args = {} } = this.#settings;
+  async #consume({ link, channel, consumerTag, offset = -1 }: Standing, goesOn = false): Promise<void> {
+    const { queue, arguments: asked = {} } = this.#settings;
+    const args = goesOn ? { ...asked, "x-stream-offset": BigInt(offset) + 1n } : asked;
     await link.call(channel, limitPrefetch(this.#prefetch));
     await link.call(channel, consume({ queue, consumerTag, arguments: args }));
   }
 
+  /** Another consumer takes the place of the one there is; what that one has in hand stays on the channel. */
+  async #replace(standing: Standing): Promise<void> {
+    const { link, channel, consumerTag: replaced } = standing;
+    const hasPlace = await this.#hasPlaceInStream(standing);
+    standing.consumerTag = nextTag(replaced, this.#settings.consumerTag);
+    const steps = [() => this.#consume(standing, hasPlace), () => link.call(channel, cancelConsumer(replaced))];
+    // The new one comes first, since an auto-delete queue would go with its last consumer. In a stream it comes second: it has to
+    // begin behind the last entry of the old one, and not where that one began.
+    if (hasPlace) steps.reverse();
+    for (const step of steps) await step();
+  }
+
+  /** The header alone proves nothing: anybody may send it along. */
+  async #hasPlaceInStream({ link, offset }: Standing): Promise<boolean> {
+    const { queue, arguments: asked = {} } = this.#settings;
+    if (offset === undefined) return false;
+    return Object.hasOwn(asked, "x-stream-offset") || await isStream(link, queue);
+  }
+
   #deliver(standing: Standing, { method, message }: Content): void {
     if (standing !== this.#current || method.kind !== "delivery") return;
+    standing.offset = streamOffset(message.headers);
     try {
       this.#settings.onDelivery(new AmqpDelivery(message, method.deliveryTag, standing.channel));
     } catch {

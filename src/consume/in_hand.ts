@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isFromStream } from "../message/broker_headers.ts";
+import { streamOffset } from "../message/broker_headers.ts";
 import type { Envelope } from "../message/envelope.ts";
 import type { ReceivedMessage } from "../message/received.ts";
 import type { BrokerDelivery, SettleAs } from "../ports/broker.ts";
@@ -27,7 +27,7 @@ export class InHand {
 
   /** Whether it was read from a stream, which has the entry whatever becomes of the delivery, and takes nothing back. */
   get isFromStream(): boolean {
-    return isFromStream(this.received.headers);
+    return streamOffset(this.received.headers) !== undefined;
   }
 
   /** False once the broker has the message back, or it was settled: whatever is decided from then on is discarded. */

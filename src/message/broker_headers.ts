@@ -23,10 +23,10 @@ export function isBrokerBookkeeping(name: string): boolean {
   return name === "x-delivery-count" || name === STREAM_OFFSET || isDeathRecord(name);
 }
 
-/** Whether a delivery came from a stream: the broker says where in it. Another broker's word that came along looks the same. */
-export function isFromStream(headers: WireTable): boolean {
+/** Where in a stream a delivery comes from; undefined when it comes from none. A header that somebody sent along looks the same. */
+export function streamOffset(headers: WireTable): number | bigint | undefined {
   const offset = Object.hasOwn(headers, STREAM_OFFSET) ? headers[STREAM_OFFSET] : undefined;
-  return typeof offset === "bigint" || Number.isInteger(offset);
+  return typeof offset === "bigint" || (typeof offset === "number" && Number.isInteger(offset)) ? offset : undefined;
 }
 
 /** The application headers of a received message as a copy of the given kind may carry them: same values, same kinds. */

@@ -7,6 +7,7 @@ import { amqpBroker, type AmqpOptions } from "../../adapters/amqp/mod.ts";
 import { type Clock, randomUuid, systemClock } from "../../src/clock.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type { BrokerConnection, BrokerDelivery, BrokerEvent, Subscription } from "../../src/ports/broker.ts";
+import type { DeclareArguments } from "../../src/topology/specs.ts";
 import { until } from "./until.ts";
 
 /** A connection and everything it has reported. */
@@ -79,8 +80,12 @@ export interface Reader {
 export async function reading(
   mq: BrokerConnection,
   queue: string,
-  options: { readonly prefetch?: number; readonly tag?: string; readonly each?: (delivery: BrokerDelivery) => void } =
-    {},
+  options: {
+    readonly prefetch?: number;
+    readonly tag?: string;
+    readonly arguments?: DeclareArguments;
+    readonly each?: (delivery: BrokerDelivery) => void;
+  } = {},
 ): Promise<Reader> {
   const deliveries: BrokerDelivery[] = [];
   const losses: string[] = [];
@@ -88,6 +93,7 @@ export async function reading(
   const subscription = await mq.subscribe(queue, {
     prefetch: options.prefetch ?? 10,
     consumerTag: options.tag ?? uniqueName("tag"),
+    arguments: options.arguments ?? {},
     onDelivery: (delivery) => {
       deliveries.push(delivery);
       options.each?.(delivery);

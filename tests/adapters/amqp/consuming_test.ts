@@ -12,10 +12,15 @@ import { until } from "../../support/until.ts";
 const BODY = Uint8Array.of(1);
 
 /** Delivers so many messages to a consumer, tags counting from `first`. */
-function deliver(client: ScriptedClient, channel: number, { first = 1, count = 1, tag = "t" } = {}): void {
+function deliver(
+  client: ScriptedClient,
+  channel: number,
+  { first = 1, count = 1, tag = "t", properties = {} } = {},
+): void {
   const frames = Array.from({ length: count }, (_, index) =>
     deliveryFrames(channel, {
       fields: { consumerTag: tag, deliveryTag: first + index, routingKey: "q" },
+      properties,
       body: Uint8Array.of(first + index),
     }));
   client.send(joined(...frames));
@@ -28,6 +33,20 @@ function settlements(client: ScriptedClient): readonly string[] {
     if (name !== "BasicNack") return [];
     return [`${fields["requeue"] === true ? "requeue" : "discard"} ${fields["deliveryTag"]} on ${channel}`];
   });
+}
+
+/** A method as a script sees it. */
+type Method = Parameters<NonNullable<Script["answer"]>>[0];
+
+/** What an action asks of consumers: the method, the tag or the prefetch, and where to begin. */
+async function callsOf(client: ScriptedClient, act: () => Promise<void>): Promise<readonly (readonly unknown[])[]> {
+  const before = client.methods.length;
+  await act();
+  return client.methods.slice(before).filter(({ name }) => name.startsWith("Basic")).map(({ name, fields }) => [
+    name,
+    fields["consumerTag"] ?? fields["prefetchCount"],
+    ...(name === "BasicConsume" ? [fields["arguments"]] : []),
+  ]);
 }
 
 function cancel(channel: number, consumerTag = "t", nowait = true): Uint8Array {
@@ -165,6 +184,46 @@ describe("a subscription", () => {
       assert.deepEqual(subscription.live, false);
       await assert.rejects(subscription.setPrefetch(65_536), RangeError);
     }));
+
+  it("changes its prefetch in a stream by a new consumer behind the last entry of the old one, which has ended", () =>
+    withScript({}, async ({ mq, client }) => {
+      const { subscription, deliveries } = await reading(mq, "s", {
+        tag: "t",
+        arguments: { "x-stream-offset": "first" },
+      });
+      const { channel } = await client.received("BasicConsume");
+      deliver(client, channel, { properties: { headers: { "x-stream-offset": 6 } } });
+      await until("an entry", () => deliveries.length === 1);
+      assert.deepEqual(await callsOf(client, () => subscription.setPrefetch(5)), [
+        ["BasicCancel", "t"],
+        ["BasicQos", 5],
+        ["BasicConsume", "t~1", { "x-stream-offset": 7 }],
+      ]);
+    }));
+
+  it("asks whether it reads a stream when it never said where, since anybody may send an offset along", async () => {
+    for (const refuses of [false, true]) {
+      const answer = ({ name, channel, fields }: Method): Answer =>
+        refuses && name === "BasicConsume" && fields["consumerTag"] === ""
+          ? [closeChannel(channel, 406, "PRECONDITION_FAILED - of queue type rabbit_classic_queue")]
+          : undefined;
+      await withScript({ answer }, async ({ mq, client }) => {
+        const { subscription, deliveries, losses } = await reading(mq, "q", { tag: "t" });
+        const { channel } = await client.received("BasicConsume");
+        deliver(client, channel, { properties: { headers: { "x-stream-offset": 6 } } });
+        await until("a delivery", () => deliveries.length === 1);
+        const asked = [["BasicQos", 1], ["BasicConsume", "", { "x-stream-offset": "next" }]];
+        const calls = await callsOf(client, () => subscription.setPrefetch(5));
+        assert.deepEqual(
+          calls,
+          refuses
+            ? [...asked, ["BasicQos", 5], ["BasicConsume", "t~1", {}], ["BasicCancel", "t"]]
+            : [...asked, ["BasicCancel", "t"], ["BasicQos", 5], ["BasicConsume", "t~1", { "x-stream-offset": 7 }]],
+        );
+        assert.deepEqual(losses, []);
+      });
+    }
+  });
 
   it("has caught up when a question on its own channel is answered, behind what was on the way, or when it is lost", () => {
     let questions = 0;

@@ -302,8 +302,24 @@ describe("a connection without a link", () => {
       const asked = mq.checkQueue("q");
       await client.received("QueueDeclare");
       client.socket.destroy();
-      await assert.rejects(asked, { code: "ACEMQ_CONNECTION_LOST" });
+      await assert.rejects(asked, {
+        code: "ACEMQ_CONNECTION_LOST",
+        message: "Cannot ask the broker: the connection is lost: the other end closed the connection",
+      });
     }));
+
+  it("says in the broker's words why it broke to whoever had asked: the question may have been the reason", () => {
+    const text = "NOT_IMPLEMENTED - basic.get not supported by stream queues";
+    const fields = { replyCode: 540, replyText: text, classId: 60, methodId: 70 };
+    const answer = ({ name }: { readonly name: string }): Answer =>
+      name === "BasicGet" ? [methodFrame("ConnectionClose", 0, fields)] : undefined;
+    return withScript({ answer }, async ({ mq }) => {
+      await assert.rejects(mq.pull("s"), {
+        code: "ACEMQ_CONNECTION_LOST",
+        message: `Cannot ask the broker: the connection is lost: 540 ${text}`,
+      });
+    });
+  });
 
   it("cancels and closes subscriptions without one", async () => {
     const clock = virtualClock();
