@@ -11,9 +11,10 @@ import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/port
 import { type ConnectionHost, MemoryConnection } from "./connection.ts";
 import type { MessageLimits } from "./publish_side.ts";
 import { portError } from "./questions.ts";
+import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
-import { type Routed, VirtualHost } from "./virtual_host.ts";
+import { type QueueBinding, type Routed, VirtualHost } from "./virtual_host.ts";
 import { UnwritableHeaderError } from "./wire_hop.ts";
 
 /** Options of {@linkcode memoryBroker}. */
@@ -36,10 +37,14 @@ export interface MemoryBrokerOptions {
 export interface QueueInspection {
   /** What waits, head first; looking takes nothing away. */
   readonly waiting: readonly ReceivedMessage[];
-  /** Messages in a consumer's hands. */
+  /** What consumers and pullers hold and have not settled, oldest first for each of them. */
+  readonly inHand: readonly ReceivedMessage[];
+  /** How many messages that are. */
   readonly unsettled: number;
   /** Consumers subscribed to it. */
   readonly consumers: number;
+  /** What binds it, in the order the exchanges were declared; the default exchange, which needs no binding, is not among them. */
+  readonly bindings: readonly QueueBinding[];
 }
 
 /** A broker in memory. Connections to the same one see the same queues. */
@@ -134,10 +139,15 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
     if (queue === undefined) return undefined;
     queue.expire();
     const { unsettled, consumers } = queue;
-    const waiting = queue.waiting().map(({ message, returns }) =>
-      receivedMessage(message, { redelivered: returns > 0, returns: queue.isQuorum ? returns : undefined })
-    );
-    return { waiting, unsettled, consumers };
+    const shown = ({ message, returns }: QueueEntry): ReceivedMessage =>
+      receivedMessage(message, { redelivered: returns > 0, returns: queue.isQuorum ? returns : undefined });
+    return {
+      waiting: queue.waiting().map(shown),
+      inHand: [...this.#connections].flatMap((connection) => connection.heldOf(queue)).map(shown),
+      unsettled,
+      consumers,
+      bindings: this.virtualHost.bindingsOf(queue),
+    };
   }
 
   put(message: RecordedMessage): Routed {

@@ -40,6 +40,11 @@ export class MemoryExchange {
     return typeof name === "string" ? name : undefined;
   }
 
+  /** What binds a queue, oldest first. */
+  bindingsOf(queue: MemoryQueue): readonly Binding[] {
+    return this.#bindings.filter((one) => one.queue === queue);
+  }
+
   /** Binds a queue; the same binding twice is one. */
   bind(binding: Binding): void {
     const isThere = this.#bindings.some((one) =>

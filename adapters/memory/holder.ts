@@ -54,6 +54,11 @@ export class Holder {
     return this.#held.size;
   }
 
+  /** What it holds of a queue, oldest first. */
+  heldOf(queue: SourceQueue): readonly QueueEntry[] {
+    return queue === this.#queue ? Array.from(this.#held, ({ entry }) => entry) : [];
+  }
+
   get #oldest(): MemoryDelivery | undefined {
     for (const delivery of this.#held) return delivery;
     return undefined;

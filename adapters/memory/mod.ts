@@ -8,5 +8,5 @@
 export { type MemoryBroker, memoryBroker, type MemoryBrokerOptions, type QueueInspection } from "./broker.ts";
 export type { RecordedMessage } from "./stored_message.ts";
 export { type VirtualClock, virtualClock } from "./virtual_clock.ts";
-export type { Routed } from "./virtual_host.ts";
+export type { QueueBinding, Routed } from "./virtual_host.ts";
 export { type MemoryIdempotencyOptions, MemoryIdempotencyStore, memoryIdempotencyStore } from "./idempotency_store.ts";

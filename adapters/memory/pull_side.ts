@@ -8,6 +8,7 @@ import type { MemoryDelivery } from "./delivery.ts";
 import { Holder } from "./holder.ts";
 import type { Inlet } from "./inlet.ts";
 import type { MemoryQueue } from "./queue.ts";
+import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 
 /** Pulls over one connection. */
@@ -25,6 +26,11 @@ export class PullSide {
   pull(queue: MemoryQueue): MemoryDelivery | undefined {
     const entry = queue.pull();
     return entry === undefined ? undefined : this.#handOf(queue).take(entry);
+  }
+
+  /** What was pulled from a queue and not settled. */
+  heldOf(queue: MemoryQueue): readonly QueueEntry[] {
+    return this.#holders.get(queue)?.heldOf(queue) ?? [];
   }
 
   /** Gives everything back: the connection is gone, or something was held too long, which closes a channel with all it holds. */

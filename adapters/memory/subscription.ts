@@ -8,6 +8,8 @@ import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/port
 import type { DeclareArguments } from "../../src/topology/specs.ts";
 import { Consumer } from "./consumer.ts";
 import type { Inlet } from "./inlet.ts";
+import type { MemoryQueue } from "./queue.ts";
+import type { QueueEntry } from "./ready_list.ts";
 import { preconditionFailed, Refusal } from "./refusals.ts";
 import { turn } from "./turn.ts";
 import type { VirtualHost } from "./virtual_host.ts";
@@ -55,6 +57,11 @@ export class MemorySubscription implements Subscription {
       };
       this.#terms.inlet.send(read, resolve);
     });
+  }
+
+  /** What it was handed of a queue and has not settled. */
+  heldOf(queue: MemoryQueue): readonly QueueEntry[] {
+    return this.#consumer?.heldOf(queue) ?? [];
   }
 
   caughtUp(): Promise<void> {

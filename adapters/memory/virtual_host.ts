@@ -7,6 +7,7 @@
  */
 
 import type { Clock } from "../../src/clock.ts";
+import type { WireTable } from "../../src/message/wire_value.ts";
 import type { BindingSpec, ExchangeSpec, ExchangeType, QueueSpec } from "../../src/topology/specs.ts";
 import { deadLettered } from "./dead_letter.ts";
 import { type DeathReason, isDeathCycle } from "./death_history.ts";
@@ -20,6 +21,16 @@ import type { SettlementTerms } from "./settlement_watch.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import type { Burial } from "./unburied.ts";
 import { tableAfterHop } from "./wire_hop.ts";
+
+/** What brings messages to a queue, beside the default exchange. */
+export interface QueueBinding {
+  /** Where they come from. */
+  readonly exchange: string;
+  /** Which of them: a pattern for a topic exchange. */
+  readonly routingKey: string;
+  /** What a headers exchange matches. */
+  readonly arguments: WireTable;
+}
 
 /** What became of a message. */
 export type Routed = "routed" | "unroutable" | "rejected";
@@ -77,6 +88,17 @@ export class VirtualHost implements QueueHost, SettlementTerms {
 
   findQueue(name: string): MemoryQueue | undefined {
     return this.#queues.get(name);
+  }
+
+  /** What binds a queue, by exchange. Nobody outside holds a part of it. */
+  bindingsOf(queue: MemoryQueue): readonly QueueBinding[] {
+    return [...this.#exchanges].flatMap(([exchange, one]) =>
+      one.bindingsOf(queue).map((binding) => ({
+        exchange,
+        routingKey: binding.routingKey,
+        arguments: tableAfterHop(binding.arguments),
+      }))
+    );
   }
 
   hasExchange(name: string): boolean {

@@ -34,6 +34,49 @@ describe("looking into a memory broker", () => {
     assert.equal(broker.inspect("q")?.unsettled, 0);
   });
 
+  it("shows what is in hand, pulled or delivered, as long as it is not settled", async () => {
+    const { broker, clock, mq } = await opened();
+    await declare(mq, "q", { "x-queue-type": "quorum" });
+    const other = await connect(broker, clock);
+    for (const body of ["1", "2", "3"]) await publish(mq, "q", body, { headers: { n: Number(body) } });
+    const pulled = await other.pull("q");
+    const { subscription, deliveries } = await subscribe(mq, "q");
+    await clock.advance(0);
+    const held = (): unknown[] | undefined =>
+      broker.inspect("q")?.inHand.map(({ body, headers, redelivered }) => [text(body), headers["n"], redelivered]);
+    assert.deepEqual(held(), [["2", 2, false], ["3", 3, false], ["1", 1, false]]);
+    deliveries[0]?.settle("ack");
+    pulled?.settle("requeue");
+    await clock.advance(0);
+    assert.deepEqual(held(), [["3", 3, false], ["1", 1, true]]);
+    await subscription.close();
+    assert.deepEqual([held(), broker.inspect("q")?.waiting.length], [[], 2]);
+    for (let left = 2; left > 0; left--) await other.pull("q");
+    assert.equal(held()?.length, 2);
+    await other.close();
+    assert.deepEqual(held(), []);
+  });
+
+  it("shows what binds a queue, and changes nothing when that is changed", async () => {
+    const { broker, mq } = await opened();
+    await declare(mq, "q");
+    assert.deepEqual(broker.inspect("q")?.bindings, []);
+    await mq.declareExchange({ name: "events", type: "topic", durable: true, autoDelete: false, arguments: {} });
+    await mq.bindQueue({ queue: "q", exchange: "events", routingKey: "orders.#", arguments: {} });
+    const args = { "x-match": "any", tenant: "acme" };
+    await mq.bindQueue({ queue: "q", exchange: "amq.headers", routingKey: "", arguments: args });
+    const expected = [
+      { exchange: "amq.headers", routingKey: "", arguments: args },
+      { exchange: "events", routingKey: "orders.#", arguments: {} },
+    ];
+    const found = broker.inspect("q")?.bindings ?? [];
+    assert.deepEqual(found, expected);
+    Object.assign(found[0]?.arguments ?? {}, { tenant: "other" });
+    assert.deepEqual(broker.inspect("q")?.bindings, expected);
+    await mq.deleteExchange("events");
+    assert.deepEqual(broker.inspect("q")?.bindings, expected.slice(0, 1));
+  });
+
   it("names its queues in the order they were declared, and knows no other", async () => {
     const { broker, mq } = await opened();
     assert.deepEqual(broker.queues, []);
