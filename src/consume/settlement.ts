@@ -97,6 +97,9 @@ function decide(handled: Handled, facts: DeliveryFacts, rules: SettlementRules):
     case "duplicate":
       return ACKNOWLEDGE;
     case "in_progress":
+      if (facts.isFromStream) {
+        return setAside("dlq", "dead_lettered", "a stream's entry is not put back", "somebody else has claimed it");
+      }
       return { next: "put_back", outcome: "in_progress", delayMs: handled.delayMs };
     case "returned":
       return decideReturned(handled.value, facts, rules);

@@ -308,8 +308,16 @@ describe("an entry of a stream", () => {
     assert.deepEqual(decide({ status: "threw", error, by: "handler" }, { isFromStream: true, attempt: 9 }), expected);
   });
 
+  it("that somebody else has claimed is not put back either: that would append it [IDM-23]", () => {
+    assert.deepEqual(
+      entry({ status: "in_progress", delayMs: 1_000 }),
+      aside("dlq", "dead_lettered", "a stream's entry is not put back: somebody else has claimed it"),
+    );
+  });
+
   it("is decided about like any other message otherwise [STR-11]", () => {
     const others: readonly Handled[] = [
+      { status: "duplicate" },
       { status: "returned", value: undefined },
       { status: "returned", value: reject("no") },
       { status: "returned", value: park("no") },
