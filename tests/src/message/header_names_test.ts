@@ -5,7 +5,7 @@ import * as names from "../../../src/message/header_names.ts";
 
 describe("the header names", () => {
   it("are the contract's", () => {
-    const { isReserved: _isReserved, ...constants } = names;
+    const { isReserved: _isReserved, isReplayStamp: _isReplayStamp, ...constants } = names;
     assert.deepEqual({ ...constants }, {
       RESERVED_PREFIX: "x-acemq-",
       HEADER_ID: "x-acemq-id",
