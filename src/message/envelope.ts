@@ -163,7 +163,7 @@ export function replayed(envelope: Envelope, { from, atMs, keepAttempts }: Repla
   };
 }
 
-/** The most that version, attempt, route position and replay count are written as (contract core 1.1). */
+/** The most that 32 bits hold: what the contract gives version, attempt, route position and replay count (contract core 1.1). */
 export const LARGEST_INT32 = 2_147_483_647;
 
 /** The type of a message whose routing key is empty (contract core 1.6). */

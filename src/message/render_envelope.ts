@@ -27,8 +27,8 @@ import {
 import { setEntry, type WireTable, type WireValue } from "./wire_value.ts";
 
 /**
- * The whole header table of a message: the envelope's headers and the application's. A counter that was read as more than 32 bits
- * hold leaves as the most they hold.
+ * The whole header table of a message: the envelope's headers and the application's. An attempt that was read as more than 32 bits
+ * hold leaves as the most they hold; a version is the sender's word, and leaves as it came.
  *
  * A reserved name among the application's is left out. The replay three, which both may have, stay as the application's: a copy
  * keeps what it came with, value and kind.
@@ -37,7 +37,7 @@ export function renderHeaders(envelope: Envelope, application: WireTable): WireT
   const table: Record<string, WireValue> = {};
   table[HEADER_ID] = envelope.id;
   table[HEADER_TYPE] = envelope.type;
-  table[HEADER_VERSION] = int32(envelope.version);
+  table[HEADER_VERSION] = envelope.version;
   table[HEADER_CORRELATION] = envelope.correlationId;
   table[HEADER_ATTEMPT] = int32(envelope.attempt);
   // A bigint is what makes the 64-bit kind certain, also for a clock that stands near the epoch.
@@ -54,7 +54,7 @@ export function renderHeaders(envelope: Envelope, application: WireTable): WireT
   return table;
 }
 
-/** The 32-bit kind is the field's, whatever came: other languages read no more of it, and might read the rest as a first attempt. */
+/** What the engine itself counts has the 32-bit kind: of more, another language may read the lower half, and begin at attempt one. */
 function int32(value: number): number {
   return Math.min(value, LARGEST_INT32);
 }

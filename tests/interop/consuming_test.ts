@@ -91,7 +91,9 @@ for (const language of LANGUAGES) {
         }
         if ("payload" in means && means.claimCheck === undefined) assert.deepEqual(first.payload, means.payload);
 
-        assert.deepEqual(second.envelope, { ...first.envelope, attempt: first.envelope.attempt + 1 });
+        // The attempt is of the 32-bit kind (contract core 1.1), whatever came.
+        const attempt = Math.min(first.envelope.attempt + 1, 2 ** 31 - 1);
+        assert.deepEqual(second.envelope, { ...first.envelope, attempt });
         assert.deepEqual(second.payload, first.payload);
         const [copy] = world.faults.published;
         assert.deepEqual([copy?.body, copy?.contentType ?? "", copy?.replyTo ?? ""], [

@@ -59,7 +59,7 @@ const present = text.filter((value) => value !== "");
 const envelope: fc.Arbitrary<Envelope> = fc.record({
   id: present,
   type: present,
-  version: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  version: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   correlationId: present,
   causationId: text,
   origin: text,

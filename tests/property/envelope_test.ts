@@ -13,7 +13,7 @@ import { FRESH_ID, NOW_MS, stoppedSources } from "../support/sources.ts";
 
 const present = text.filter((value) => value !== "");
 const fromOne = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
-/** A counter is written with 32 bits (contract core 1.1). */
+/** What the engine counts is written with 32 bits (contract core 1.1). */
 const counter = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const stepName = present.filter((name) => name === name.trim() && !name.includes(","));
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
@@ -27,7 +27,7 @@ const route: fc.Arbitrary<DeclaredRoute> = fc.array(stepName, { minLength: 1, ma
 const envelope: fc.Arbitrary<Envelope> = fc.record({
   id: present,
   type: present,
-  version: counter,
+  version: fromOne,
   correlationId: present,
   causationId: optional(present),
   attempt: counter,
@@ -159,14 +159,12 @@ describe("every header table", () => {
     }));
   });
 
-  it("is read once and for all: what is written of it reads the same again, but for a counter of more than 32 bits", () => {
+  it("is read once and for all: what is written of it reads the same again, but for an attempt of more than 32 bits", () => {
     fc.assert(
       fc.property(anyTable.map(withoutOldNames), (headers) => {
         const first = parse(headers);
         const again = renderHeaders(first, headersForCopy(headers, "onward"));
-        const { version, attempt } = first;
-        const most = 2 ** 31 - 1;
-        const written = { ...first, version: Math.min(version, most), attempt: Math.min(attempt, most) };
+        const written = { ...first, attempt: Math.min(first.attempt, 2 ** 31 - 1) };
         assert.deepEqual(parse(again), written);
       }),
       { numRuns: 500 },
