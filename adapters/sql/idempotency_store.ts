@@ -48,7 +48,7 @@ export interface SqlIdempotencyOptions {
   readonly clock?: Clock;
   /** Makes the tokens. @default {randomUuid} */
   readonly newId?: NewId;
-  /** Makes the token's last digits where a time is the token. @default {systemRandom} */
+  /** Makes the first token's last digits where a time is the token; the others count on from there. @default {systemRandom} */
   readonly random?: Random;
 }
 
@@ -64,8 +64,11 @@ export interface SqlIdempotencyTarget<Handle> {
 
 const PURGE_BATCH = 1_000;
 
-/** Less than SQLite rounds up: two claims of one moment have different tokens where the time is the token. */
-const FRACTION_MS = 0.49;
+/**
+ * Microseconds added to a millisecond, so that claims of one moment have different tokens where the time is the token. Fewer than
+ * SQLite rounds up.
+ */
+const MICROS_OF_A_MS = 490;
 
 /** See {@linkcode IdempotencyStore}. `Handle` is what the driver calls a transaction. */
 export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
@@ -78,6 +81,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly #table: string;
   readonly #clock: Clock;
   #layout: Promise<IdempotencyLayout> | undefined;
+  #micros: number;
 
   /** Use the function of the database's adapter. */
   constructor(target: SqlIdempotencyTarget<Handle>, options: SqlIdempotencyOptions = {}) {
@@ -96,6 +100,8 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     this.#options = options;
     this.#table = table;
     this.#clock = clock;
+    // By chance, so that it is another one in every process.
+    this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
   }
 
   /**
@@ -212,8 +218,11 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   }
 
   #facts(id: string): ClaimFacts {
-    const { newId = randomUuid, random = systemRandom } = this.#options;
-    return { id, token: newId(), nowMs: Math.floor(this.#clock.now()) + FRACTION_MS * random() };
+    const { newId = randomUuid } = this.#options;
+    // The middle of the microsecond: a number of this size has not enough digits for its beginning.
+    const nowMs = Math.floor(this.#clock.now()) + (this.#micros + 0.5) / 1_000;
+    this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
+    return { id, token: newId(), nowMs };
   }
 
   async #look(
