@@ -8,6 +8,7 @@ import {
   type Connection,
   deadLetterQueueName,
   exponentialRetry,
+  type IdempotencyStore,
   park,
   parkedQueueName,
   reject,
@@ -56,11 +57,15 @@ export function flowQueues({ queue }: FlowNames): readonly string[] {
   return [queue, deadLetterQueueName(queue), parkedQueueName(queue), rungName(queue, RUNG_MS)];
 }
 
-/** Handles orders, and counts what was set aside by looking into the queues where it ends up. */
+/** Handles each order once, and counts what was set aside by looking into the queues where it ends up. */
 export async function startFlow(
   mq: Connection,
   names: FlowNames,
-  { payments, book }: { readonly payments: Payments; readonly book: Bookkeeper },
+  { payments, book, seen }: {
+    readonly payments: Payments;
+    readonly book: Bookkeeper;
+    readonly seen: IdempotencyStore;
+  },
 ): Promise<void> {
   await mq.declare(flowTopology(names));
   await countSetAside(mq, names, book);
@@ -71,7 +76,7 @@ export async function startFlow(
     await payments.charge(order.totalCents, { key: message.envelope.id, signal: message.signal });
     book.ended(message.envelope.id, "handled");
     return accept();
-  }, { retry: LADDER, concurrency: 8 });
+  }, { retry: LADDER, concurrency: 8, idempotency: seen });
 }
 
 async function countSetAside(mq: Connection, { queue }: FlowNames, book: Bookkeeper): Promise<void> {

@@ -13,7 +13,7 @@ export interface Ledger {
   readonly parked: number;
   /** Attempts that failed and were tried again. */
   readonly retried: number;
-  /** Messages seen to end a second time under an id that had ended before: the price of at-least-once delivery. */
+  /** Messages that came under an id that had ended before: the price of at-least-once delivery. */
   readonly duplicates: number;
   /** What entered and has not ended anywhere. Negative: more ended than entered. */
   readonly lost: number;
@@ -25,11 +25,6 @@ export type Ending = "handled" | "deadLettered" | "parked";
 /** Whether every message that entered has ended, once. */
 export function balances({ lost }: Ledger): boolean {
   return lost === 0;
-}
-
-/** What a shell is told: 1 when the ledger does not balance. */
-export function exitCodeOf(ledger: Ledger): 0 | 1 {
-  return balances(ledger) ? 0 : 1;
 }
 
 /** The last line of a run with `--json`. */
@@ -50,6 +45,7 @@ export class Bookkeeper {
   };
   readonly #reasons = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
+  #fed = 0;
 
   get ledger(): Ledger {
     const { placed, handled, deadLettered, parked } = this.#count;
@@ -61,12 +57,27 @@ export class Bookkeeper {
     return this.#reasons;
   }
 
+  /** Second copies that were put in on purpose. */
+  get fed(): number {
+    return this.#fed;
+  }
+
   placed(messages: number): void {
     this.#add("placed", messages);
   }
 
+  /** Second copies go in: each of them has to turn up as a duplicate. */
+  feed(copies: number): void {
+    this.#fed += copies;
+  }
+
   retried(): void {
     this.#add("retried", 1);
+  }
+
+  /** A message came that was handled before, and was not handled again. */
+  duplicate(): void {
+    this.#add("duplicates", 1);
   }
 
   /** A message has ended. The first ending of an id is its own; whatever comes after is a duplicate. */
@@ -78,11 +89,11 @@ export class Bookkeeper {
   }
 
   /**
-   * Resolves when as many messages have ended as were placed. Resolves as well when nothing has moved for `stallMs`: the ledger
+   * Resolves when as many messages have ended as were placed, and every second copy was seen. Resolves as well when nothing has moved for `stallMs`: the ledger
    * then shows what is lost.
    */
   async settled({ stallMs, signal }: { readonly stallMs: number; readonly signal: AbortSignal }): Promise<void> {
-    while (this.ledger.lost > 0) {
+    while (this.ledger.lost > 0 || this.ledger.duplicates < this.#fed) {
       if (await this.#nextChange(stallMs, signal) === "stalled") return;
     }
   }

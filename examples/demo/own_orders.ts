@@ -17,19 +17,25 @@ const PAUSE_MS = 100;
 export function ownOrders(mq: Connection, { exchange }: FlowNames): Source {
   const publisher = mq.publisher<Order>(exchange, ORDER_PLACED);
   return {
-    async place({ count, payments, signal }) {
+    async place({ count, feed, payments, signal }) {
+      let copies = 0;
       for (let first = 1; first <= ORDERS; first += BATCH) {
         const numbers = Array.from({ length: BATCH }, (_, index) => first + index);
-        await Promise.all(numbers.map((number) => {
+        const send = (number: number): Promise<unknown> => {
           const order = orderOfNumber(number);
-          payments.failNext(order.orderId, failuresOfNumber(number));
           // The order's id is the message's: sent again after an unknown outcome, it is the same message.
           return publisher.send(order, { messageId: order.orderId, signal });
-        }));
+        };
+        for (const number of numbers) payments.failNext(orderOfNumber(number).orderId, failuresOfNumber(number));
+        await Promise.all(numbers.map(send));
         count(numbers.length);
+        const again = numbers.filter(isSentAgain);
+        await Promise.all(again.map(send));
+        feed(again.length);
+        copies += again.length;
         await wait(PAUSE_MS, undefined, { signal });
       }
-      return `${ORDERS} by this library`;
+      return `${ORDERS} by this library, ${copies} of them twice`;
     },
   };
 }
@@ -40,6 +46,11 @@ function orderOfNumber(number: number): Order {
   if (number % 50 === 21) return { orderId, totalCents: 0 };
   if (number % 60 === 33) return { orderId, totalCents: 1_250, status: "held" };
   return { orderId, totalCents: 1_250 };
+}
+
+/** As if nobody knew whether they had arrived. */
+function isSentAgain(number: number): boolean {
+  return number % 20 === 5;
 }
 
 /** For some the payment provider fails once or twice, for a few every time. */

@@ -49,9 +49,10 @@ function liveView(out: WriteStream, ledger: () => Ledger, seconds: () => string)
 function plainLines(out: WriteStream, ledger: () => Ledger, seconds: () => string): Progress {
   let last = "";
   const write = (): void => {
-    const { placed, handled, deadLettered, parked, retried } = ledger();
+    const { placed, handled, deadLettered, parked, retried, duplicates } = ledger();
     const line =
-      `placed ${placed}, handled ${handled}, dead-lettered ${deadLettered}, parked ${parked}, retried ${retried}`;
+      `placed ${placed}, handled ${handled}, dead-lettered ${deadLettered}, parked ${parked}, retried ${retried}, ` +
+      `duplicates ${duplicates}`;
     if (line !== last) out.write(`${seconds()}: ${line}\n`);
     last = line;
   };
@@ -65,7 +66,7 @@ function plainLines(out: WriteStream, ledger: () => Ledger, seconds: () => strin
   };
 }
 
-function bars({ placed, handled, deadLettered, parked, retried, lost }: Ledger): string[] {
+function bars({ placed, handled, deadLettered, parked, retried, duplicates, lost }: Ledger): string[] {
   const bar = (name: string, count: number): string => {
     const filled = Math.round(BAR_WIDTH * count / Math.max(placed, 1));
     return `  ${name.padEnd(14)}${String(count).padStart(5)}  ${"█".repeat(filled)}`;
@@ -77,5 +78,6 @@ function bars({ placed, handled, deadLettered, parked, retried, lost }: Ledger):
     bar("parked", parked),
     bar("under way", Math.max(lost, 0)),
     `  ${"retried".padEnd(14)}${String(retried).padStart(5)}`,
+    `  ${"duplicates".padEnd(14)}${String(duplicates).padStart(5)}`,
   ];
 }

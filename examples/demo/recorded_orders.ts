@@ -43,15 +43,19 @@ export function replayRecordings(url: URL, { exchange }: FlowNames): Source {
 
 function recordedOrders(put: (recording: Recording) => Promise<void>): Source {
   return {
-    async place({ count, payments }) {
+    async place({ count, feed, payments }) {
       const all = recordings();
       for (const recording of all) {
         if (recording.failures > 0) payments.failNext(recording.id, recording.failures);
         await put(recording);
         count(1);
+        if (!recording.isSentAgain) continue;
+        await put(recording);
+        feed(1);
       }
       const languages = new Set(all.map(({ language }) => NAMES[language]));
-      return `${all.length} recorded from ${[...languages].join(", ")}`;
+      const copies = all.filter(({ isSentAgain }) => isSentAgain).length;
+      return `${all.length} recorded from ${[...languages].join(", ")}, ${copies} of them twice`;
     },
   };
 }

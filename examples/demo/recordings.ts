@@ -17,6 +17,8 @@ export interface Recording {
   readonly id: string;
   /** How often the payment provider fails before it takes the charge. */
   readonly failures: number;
+  /** Whether it comes a second time. */
+  readonly isSentAgain: boolean;
 }
 
 interface RecordedCase extends FixtureCase {
@@ -26,11 +28,16 @@ interface RecordedCase extends FixtureCase {
 }
 
 /** What is replayed. With four attempts, three failures end well on the last of them. */
-const CHOSEN: readonly { readonly language: Language; readonly name: string; readonly failures?: number }[] = [
+const CHOSEN: readonly {
+  readonly language: Language;
+  readonly name: string;
+  readonly failures?: number;
+  readonly again?: true;
+}[] = [
   // No property and no header at all: a first attempt, its type the routing key.
   { language: "go", name: "foreign/nothing" },
   // Every string of the envelope is a byte string.
-  { language: "dotnet", name: "envelope/full" },
+  { language: "dotnet", name: "envelope/full", again: true },
   { language: "go", name: "headers/strings-as-bytes" },
   // Integers of 8 and 16 bits, where this library writes 32.
   { language: "python", name: "aio-pika/minimal" },
@@ -49,7 +56,7 @@ const CHOSEN: readonly { readonly language: Language; readonly name: string; rea
 export function recordings(): readonly Recording[] {
   const languages = [...new Set(CHOSEN.map(({ language }) => language))];
   const files = new Map(languages.map((language) => [language, fixtureCases<RecordedCase>("messages", language)]));
-  return CHOSEN.map(({ language, name, failures = 0 }) => {
+  return CHOSEN.map(({ language, name, failures = 0, again = false }) => {
     const found = files.get(language)?.find((one) => one.name === name);
     if (found === undefined) throw new Error(`Cannot replay "${name}" of ${language}: there is no such recording`);
     return {
@@ -58,6 +65,7 @@ export function recordings(): readonly Recording[] {
       body: bytesOfHex(found.body_hex),
       id: found.means.id === "fresh-uuid" ? "" : found.means.id,
       failures,
+      isSentAgain: again,
     };
   });
 }

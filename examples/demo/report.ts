@@ -13,10 +13,20 @@ export interface Circumstances {
   readonly reasons: ReadonlyMap<string, number>;
   /** Messages that were still in a queue when everything had ended. */
   readonly left: number;
+  /** Second copies that were put in. */
+  readonly fed: number;
+  /** Orders that were charged more than once. */
+  readonly chargedAgain: number;
+}
+
+/** What a shell is told: 1 when the ledger does not balance, a copy has disappeared, or money has moved twice. */
+export function exitCodeOf(ledger: Ledger, { left, fed, chargedAgain }: Circumstances): 0 | 1 {
+  return balances(ledger) && left === 0 && ledger.duplicates >= fed && chargedAgain === 0 ? 0 : 1;
 }
 
 /** The ledger as lines of text. */
-export function reportText(ledger: Ledger, { placed, reasons, left }: Circumstances): string {
+export function reportText(ledger: Ledger, circumstances: Circumstances): string {
+  const { placed, reasons, left, fed, chargedAgain } = circumstances;
   const line = (name: string, count: number, remark = ""): string =>
     `  ${name.padEnd(17)}${String(count).padStart(5)}${remark === "" ? "" : `   ${remark}`}`;
   return [
@@ -25,9 +35,10 @@ export function reportText(ledger: Ledger, { placed, reasons, left }: Circumstan
     line("+ dead-lettered", ledger.deadLettered),
     line("+ parked", ledger.parked),
     line("retried", ledger.retried),
-    line("duplicates", ledger.duplicates),
+    line("duplicates", ledger.duplicates, `${fed} on purpose`),
     line("lost", ledger.lost),
     ...left === 0 ? [] : [line("left in queues", left)],
+    ...chargedAgain === 0 ? [] : [line("CHARGED TWICE", chargedAgain)],
     "",
     "Set aside, in the words of the header x-acemq-error:",
     ...[...reasons].map(([reason, count]) => `  ${String(count).padStart(3)}   ${reason}`),

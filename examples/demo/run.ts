@@ -3,17 +3,20 @@
  *
  * @module
  */
+import type { IdempotencyStore } from "@acemq/amqp";
 import { startFlow } from "./flow.ts";
 import type { Bookkeeper } from "./ledger.ts";
-import { Payments } from "./payments.ts";
+import type { Payments } from "./payments.ts";
 import type { Progress } from "./progress.ts";
 import type { Stage } from "./stage.ts";
 
 /** Longer than the longest wait of the ladder: when nothing has moved for this long, nothing will. */
 const STALL_MS = 10_000;
 
-/** What a run is watched by. */
+/** What a run works with and is watched by. */
 export interface Watch {
+  readonly payments: Payments;
+  readonly seen: IdempotencyStore;
   readonly book: Bookkeeper;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -22,13 +25,13 @@ export interface Watch {
 /** Places orders from every source at once and waits until each of them has ended; answers with what was placed, in words. */
 export async function runFlow(
   { mq, names, sources }: Stage,
-  { book, progress, signal }: Watch,
+  { payments, seen, book, progress, signal }: Watch,
 ): Promise<readonly string[]> {
-  const payments = new Payments();
   void narrate(mq.events(), progress);
-  await startFlow(mq, names, { payments, book });
+  await startFlow(mq, names, { payments, book, seen });
   const count = (messages: number): void => book.placed(messages);
-  const placed = await Promise.all(sources.map((source) => source.place({ count, payments, signal })));
+  const feed = (copies: number): void => book.feed(copies);
+  const placed = await Promise.all(sources.map((source) => source.place({ count, feed, payments, signal })));
   await book.settled({ stallMs: STALL_MS, signal });
   return placed;
 }

@@ -9,6 +9,8 @@ import type { Payments } from "./payments.ts";
 export interface Placing {
   /** Counts messages that have entered. */
   readonly count: (messages: number) => void;
+  /** Counts second copies of messages that have entered. */
+  readonly feed: (copies: number) => void;
   readonly payments: Payments;
   readonly signal: AbortSignal;
 }

@@ -2,12 +2,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import process from "node:process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { amqpBroker, systemClock } from "@acemq/amqp";
-import { AMQP_URL, missing } from "../support/services.ts";
+import postgres from "postgres";
+import { AMQP_URL, missing, POSTGRES_URL } from "../support/services.ts";
 
 const skip = await missing("rabbitmq");
+const skipPostgres = await missing("postgresql");
 
 /** How a run ended. */
 interface Run {
@@ -16,11 +22,16 @@ interface Run {
   readonly err: string;
 }
 
+function flags(): readonly string[] {
+  if ("deno" in process.versions) return ["run", "-A", "--no-check"];
+  // Node 22 warns of its SQLite on the way to the words that are looked at.
+  return ["--conditions=@acemq/source", ..."bun" in process.versions ? [] : ["--disable-warning=ExperimentalWarning"]];
+}
+
 /** Runs the demonstration on the runtime that runs this test. */
 function demo(...args: readonly string[]): Promise<Run> {
   const program = fileURLToPath(new URL("../../examples/demo.ts", import.meta.url));
-  const before = "deno" in process.versions ? ["run", "-A", "--no-check"] : ["--conditions=@acemq/source"];
-  const child = spawn(process.execPath, [...before, program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...flags(), program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const text = { out: "", err: "" };
   child.stdout.on("data", (chunk) => text.out += String(chunk));
   child.stderr.on("data", (chunk) => text.err += String(chunk));
@@ -34,14 +45,15 @@ function lastLine(text: string): string {
 }
 
 // 200 orders of our own: 4 cost nothing, 3 are held, 2 are never paid; 12 retries end well, 6 do not. 9 recordings: 1 is no JSON,
-// 1 no order, 1 is never paid and comes on its second attempt (2 retries), 1 is paid on its fourth (3 retries).
+// 1 no order, 1 is never paid and comes on its second attempt (2 retries), 1 is paid on its fourth (3 retries). 10 orders and 1
+// recording come twice.
 const RECORDED_AND_OWN = {
   placed: 209,
   handled: 197,
   deadLettered: 8,
   parked: 4,
   retried: 23,
-  duplicates: 0,
+  duplicates: 11,
   lost: 0,
 } as const;
 
@@ -74,6 +86,46 @@ describe("the demonstration", () => {
     }
   });
 
+  it("remembers in PostgreSQL, and leaves no table behind", { skip: skipPostgres }, async () => {
+    const { code, out, err } = await demo("--json", "--postgres", POSTGRES_URL);
+    assert.deepEqual(JSON.parse(lastLine(out)), RECORDED_AND_OWN, err);
+    assert.equal(code, 0);
+    const table = /by the table (\S+) of PostgreSQL/.exec(err)?.[1];
+    assert.ok(table !== undefined, err);
+    const sql = postgres(POSTGRES_URL, { max: 1 });
+    try {
+      const [row] = await sql`SELECT to_regclass(${table}) AS found`;
+      assert.equal(row?.["found"], null);
+    } finally {
+      await sql.end();
+    }
+  });
+
+  it("remembers in a file that is named, which stays: every handled order is confirmed, and nothing else", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "acemq-demo-test-"));
+    try {
+      const path = join(folder, "orders.sqlite");
+      const { code, out, err } = await demo("--json", "--sqlite", path);
+      assert.deepEqual(JSON.parse(lastLine(out)), RECORDED_AND_OWN, err);
+      assert.equal(code, 0);
+      const database = new DatabaseSync(path);
+      const table = /by the table (\S+) of/.exec(err)?.[1] ?? "";
+      const rows = database.prepare(`SELECT state, count(*) AS n FROM ${table} GROUP BY state`).all();
+      database.close();
+      assert.deepEqual(rows.map((row) => ({ ...row })), [{ state: "CONFIRMED", n: RECORDED_AND_OWN.handled }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("says in one line that the database cannot be reached, and fails", async () => {
+    const { code, out, err } = await demo("--postgres", "postgres://somebody:secret@127.0.0.1:1/orders");
+    assert.match(err.trimEnd(), /^Cannot use PostgreSQL at 127\.0\.0\.1:1: .+$/);
+    assert.doesNotMatch(err, /secret/);
+    assert.equal(out, "");
+    assert.equal(code, 1);
+  });
+
   it("says in one line that the broker cannot be reached, and fails", async () => {
     const { code, out, err } = await demo("--amqp", "amqp://127.0.0.1:1");
     assert.match(err.trimEnd(), /^Cannot connect to 127\.0\.0\.1:1: .+$/);
@@ -86,5 +138,8 @@ describe("the demonstration", () => {
     assert.match(err, /^Cannot use the value of '--amqp': it must be a URL that begins with amqp:\/\/\nUsage: /);
     assert.doesNotMatch(err, /secret/);
     assert.equal(code, 2);
+    const two = await demo("--sqlite", "a.sqlite", "--postgres", "postgres://127.0.0.1/orders");
+    assert.match(two.err, /^Cannot use both '--sqlite' and '--postgres': .+\nUsage: /);
+    assert.equal(two.code, 2);
   });
 });
