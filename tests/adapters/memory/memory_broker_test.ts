@@ -189,6 +189,63 @@ describe("time on a memory broker", () => {
     assert.equal(clock.running(), 0);
   });
 
+  it("removes a queue that expired while nobody was connected, and hands over what nobody took meanwhile", async () => {
+    const clock = countingClock();
+    const broker = memoryBroker({ clock });
+    const first = await connect(broker, clock);
+    await declare(first, "short", { "x-expires": 1_000 });
+    await declare(first, "long", { "x-expires": 1_000_000 });
+    await declare(first, "q", {
+      "x-queue-type": "quorum",
+      "x-dead-letter-strategy": "at-least-once",
+      "x-dead-letter-exchange": "",
+      "x-dead-letter-routing-key": "dead",
+      "x-overflow": "reject-publish",
+    });
+    await publish(first, "q", "1");
+    (await first.pull("q"))?.settle("discard");
+    await declare(first, "dead");
+    await first.close();
+    assert.equal(clock.running(), 0);
+    await clock.advance(200_000);
+    const second = await connect(broker, clock);
+    assert.deepEqual(broker.queues, ["long", "q", "dead"]);
+    assert.equal(text((await second.pull("dead"))?.message.body), "1");
+    await clock.advance(1_000_000);
+    assert.deepEqual(broker.queues, ["q", "dead"]);
+    await second.close();
+    assert.equal(clock.running(), 0);
+  });
+
+  it("has one timer for a consumer, however many messages it holds, and none once it is closed", async () => {
+    const clock = countingClock();
+    const mq = await connect(memoryBroker({ clock }), clock);
+    await declare(mq, "q");
+    const { deliveries, subscription } = await subscribe(mq, "q");
+    for (let count = 0; count < 5; count++) await publish(mq, "q", "1");
+    assert.equal(clock.running(), 1);
+    for (const delivery of deliveries) delivery.settle("ack");
+    await clock.advance(60_000);
+    assert.equal(clock.running(), 0, "Nothing is held, and nothing is looked for");
+    await publish(mq, "q", "1");
+    assert.equal(clock.running(), 1);
+    await subscription.close();
+    assert.equal(clock.running(), 0);
+  });
+
+  it("takes back what is held beyond its own acknowledgement time-out, to the millisecond", async () => {
+    const clock = virtualClock();
+    const mq = await connect(memoryBroker({ clock, acknowledgementTimeoutMs: 90_000 }), clock);
+    await declare(mq, "q");
+    await publish(mq, "q", "1");
+    const held = await mq.pull("q");
+    await clock.advance(89_999);
+    assert.equal(held?.isLive, true);
+    await clock.advance(1);
+    assert.equal(held?.isLive, false);
+    assert.equal((await mq.pull("q"))?.message.redelivered, true);
+  });
+
   it("needs one timer for a queue, however many messages wait in it", async () => {
     const clock = countingClock();
     const mq = await connect(memoryBroker({ clock }), clock);
@@ -235,6 +292,7 @@ describe("the limits of a memory broker", () => {
     for (const limit of [0, -1, 1.5, NaN]) {
       assert.throws(() => memoryBroker({ maxBodyBytes: limit }), RangeError);
       assert.throws(() => memoryBroker({ maxHeaderBytes: limit }), RangeError);
+      assert.throws(() => memoryBroker({ acknowledgementTimeoutMs: limit }), RangeError);
     }
   });
 
