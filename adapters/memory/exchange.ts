@@ -9,9 +9,11 @@ import type { ExchangeSpec } from "../../src/topology/specs.ts";
 import type { Declared } from "./equivalence.ts";
 import { matchesHeaders } from "./headers_match.ts";
 import type { MemoryQueue } from "./queue.ts";
+import { preconditionFailed } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { matchesTopic } from "./topic_match.ts";
 import { isSameValue } from "./wire_equality.ts";
+import { kindOf } from "./wire_kind.ts";
 
 /** A queue bound to an exchange. */
 export interface Binding {
@@ -26,18 +28,16 @@ const REMEMBERED_KEYS = 1_000;
 /** An exchange of the memory broker. */
 export class MemoryExchange {
   readonly spec: Declared<ExchangeSpec>;
+  /** Where a message goes that finds no queue here. */
+  readonly alternate: string | undefined;
   #bindings: readonly Binding[] = [];
   /** Where each key went before; a headers exchange looks at more than the key. */
   readonly #ways = new Map<string, readonly MemoryQueue[]>();
 
+  /** @throws {Refusal} an alternate exchange that is no name */
   constructor(spec: Declared<ExchangeSpec>) {
     this.spec = spec;
-  }
-
-  /** Where a message goes that finds no queue here. */
-  get alternate(): string | undefined {
-    const name = this.spec.arguments["alternate-exchange"];
-    return typeof name === "string" ? name : undefined;
+    this.alternate = alternateOf(spec);
   }
 
   /** What binds a queue, oldest first. */
@@ -98,4 +98,11 @@ export class MemoryExchange {
         return matchesHeaders(binding.arguments, headers);
     }
   }
+}
+
+function alternateOf({ name, arguments: args }: Declared<ExchangeSpec>): string | undefined {
+  const argument = "alternate-exchange";
+  const value = Object.hasOwn(args, argument) ? args[argument] : undefined;
+  if (value === undefined || typeof value === "string") return value;
+  throw preconditionFailed(`invalid type '${kindOf(value)}' for arg '${argument}' in exchange '${name}' in vhost '/'`);
 }

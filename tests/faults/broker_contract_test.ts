@@ -10,6 +10,7 @@ import {
 } from "../contract/mod.ts";
 import { FaultNode } from "../support/fault_node.ts";
 import { FAULT_AMQP_URL, missing } from "../support/services.ts";
+import { until } from "../support/until.ts";
 
 const skip = await missing("fault_node");
 const TIMEOUT_MS = 400;
@@ -26,7 +27,11 @@ describe("RabbitMQ on the fault node", () => {
 
   blockedBrokerContract("RabbitMQ", async () => ({
     ...open(),
-    block: () => node.raiseAlarm("memory"),
+    block: async () => {
+      await node.raiseAlarm("memory");
+      // A connection that has not heard of it yet would take the publish that is to run into it.
+      await until("every connection has heard of it", () => node.isBlocking());
+    },
     unblock: () => node.reset(),
   }), { skip });
 

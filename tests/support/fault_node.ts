@@ -122,6 +122,14 @@ export class FaultNode {
     return this.ask(`${named(connection)}, [proplists:get_value(state, rabbit_reader:info(P, [state])) || P <- Named]`);
   }
 
+  /** Whether every connection has heard that the node is short of something. */
+  isBlocking(): Promise<boolean> {
+    return this.ask(
+      "lists:all(fun(P) -> case catch rabbit_reader:info(P, [state]) of [{_, S}] -> S =/= running; _ -> true end end, " +
+        "rabbit_networking:local_connections())",
+    );
+  }
+
   /** Closes every connection of this name with CONNECTION_FORCED, and says how many there were. */
   forceClose(connection: string): Promise<number> {
     return this.ask(

@@ -249,6 +249,26 @@ export function declaring(it: Scenario): void {
     });
   }
 
+  for (const [value, kind] of [[1, "signedint"], [true, "bool"], [["a"], "array"], [null, "void"]] as const) {
+    it(`refuses an exchange whose alternate is ${JSON.stringify(value)}`, async (world) => {
+      const exchange = world.name("x");
+      assert.equal(
+        reasonOf(await world.declareExchange(exchange, { arguments: { "alternate-exchange": value } })),
+        `PRECONDITION_FAILED - invalid type '${kind}' for arg 'alternate-exchange' in exchange '${exchange}' in vhost '/'`,
+      );
+      assert.equal(await world.mq.checkExchange(exchange), "absent");
+    });
+  }
+
+  it("tells what differs in an exchange whose alternate would be no exchange at all", async (world) => {
+    const exchange = await world.exchange("x", "direct", { "alternate-exchange": "a" });
+    assert.deepEqual(await world.declareExchange(exchange, { arguments: { "alternate-exchange": 1 } }), {
+      status: "differs",
+      reason: `PRECONDITION_FAILED - inequivalent arg 'alternate-exchange' for exchange '${exchange}' in vhost '/': ` +
+        "received '1' but current is 'a'",
+    });
+  });
+
   it("refuses an argument that no AMQP kind holds, and goes on", async (world) => {
     const queue = await world.queue("q");
     const args = { "x-nothing": NaN };

@@ -110,8 +110,8 @@ export function ladder(it: Scenario): void {
     for (const malformed of [["text"], [{ count: "many", reason: "expired", queue: rung }]]) {
       // A persistent one would come back with its queue, and bring it down again until the broker gives the queue up.
       await world.publish(rung, { body: "with it", headers: { "x-death": malformed }, persistent: false });
-      await world.depth(rung, 0);
-      await world.publish(rung, { body: "without" });
+      await world.downAndBack(rung);
+      assert.deepEqual(await world.publish(rung, { body: "without" }), { outcome: "confirmed" });
       assert.deepEqual(await world.bodies(queue, 1), ["without"]);
     }
     await world.depth(queue, 0);

@@ -277,12 +277,21 @@ export class World {
   /** Waits until so many messages wait in a queue. */
   async depth(queue: string, messages: number): Promise<void> {
     await this.until(`${messages} messages waiting on ${queue}`, async () => {
-      // A queue whose process has just crashed can take the connection with it; both come back.
-      const state = this.mq.state.status === "open"
-        ? await this.mq.checkQueue(queue).catch(() => undefined)
-        : undefined;
-      return state?.status === "present" && state.messages === messages;
+      const state = await this.mq.checkQueue(queue);
+      return state.status === "present" && state.messages === messages;
     });
+  }
+
+  /** Waits until a queue has gone down with all that was in it, and is back. */
+  async downAndBack(queue: string): Promise<void> {
+    // Whoever asks in the moment in which it goes down loses the connection, so nobody else is asked for it.
+    const { mq } = await this.connect();
+    await this.until(`${queue} to be back, and empty`, async () => {
+      if (mq.state.status !== "open") return false;
+      const state = await mq.checkQueue(queue).catch(() => undefined);
+      return state?.status === "present" && state.messages === 0;
+    });
+    await mq.close();
   }
 
   /** Removes what the case declared, and closes what it opened. */
