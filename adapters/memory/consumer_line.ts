@@ -52,7 +52,7 @@ export class ConsumerLine<Member extends Standing> {
 
   /** It is another consumer now, the last that came. */
   comeAgain(member: Member): void {
-    if (!this.#members.has(member) || !this.#options.isSingle) return;
+    if (!this.#members.has(member)) return;
     this.remove(member);
     this.add(member);
   }

@@ -161,6 +161,21 @@ const DIFFERENCES: readonly Difference[] = [
     },
   ],
   [
+    ["takes a delivery limit below zero for one that any return exceeds"],
+    "takes a delivery limit below zero for none at all",
+    async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": -1 });
+      await world.fill(queue, "1");
+      let left = 30;
+      const { deliveries } = await world.read(queue, {
+        prefetch: 1,
+        each: (delivery) => delivery.settle(left-- > 0 ? "requeue" : "ack"),
+      });
+      await world.until("31 deliveries", () => deliveries.length === 31);
+      await world.depth(queue, 0);
+    },
+  ],
+  [
     ["pays no attention to priorities on a quorum queue"],
     "hands out of a quorum queue two messages with a priority above 4 for each other one",
     async (world) => {

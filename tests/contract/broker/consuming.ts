@@ -97,6 +97,17 @@ export function consuming(it: Scenario): void {
     assert.deepEqual(shares.toSorted(), ["1,4", "2,5", "3,6"]);
   });
 
+  onEachQueueType(it, (it, type) => {
+    it(`takes a consumer of a ${type} queue whose prefetch changes for a new one: its turn comes last`, async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": type });
+      const readers = [await world.read(queue), await world.read(queue), await world.read(queue)];
+      await readers[0]?.subscription.setPrefetch(5);
+      await world.fill(queue, "1", "2", "3", "4");
+      await world.until("four messages", () => readers.flatMap(({ bodies }) => bodies()).length === 4);
+      assert.deepEqual(readers.map(({ bodies }) => bodies().join()), ["3", "1,4", "2"]);
+    });
+  });
+
   it("passes over a consumer that has its prefetch in hand", async (world) => {
     const queue = await world.queue("q");
     const busy = await world.read(queue, { prefetch: 1 });

@@ -257,6 +257,15 @@ export function deadLetters(it: Scenario): void {
     });
   });
 
+  quorum("drops what comes back too often to a quorum queue that is its own dead-letter queue", async (world) => {
+    const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": world.name("q"), "x-delivery-limit": 0 };
+    const queue = await world.queue("q", { "x-queue-type": "quorum", ...args });
+    await world.fill(queue, "1", "2");
+    (await world.hold(queue)).settle("requeue");
+    assert.deepEqual(await world.bodies(queue, 1), ["2"]);
+    await world.depth(queue, 0);
+  });
+
   it("believes an x-death that a client sent: counts go on from it", async (world) => {
     const { queue, dead } = await deadLetteringQueue(world, {});
     const sent = [{ count: 7, reason: "rejected", queue, exchange: "elsewhere", time: new Date(5_000), note: "kept" }];

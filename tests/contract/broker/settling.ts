@@ -196,6 +196,16 @@ export function settling(it: Scenario): void {
     await world.depth(queue, 0);
   });
 
+  quorum("takes a delivery limit below zero for one that any return exceeds", async (world) => {
+    const dead = await world.queue("dead");
+    const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead, "x-delivery-limit": -1 };
+    const queue = await world.queue("q", { "x-queue-type": "quorum", ...args });
+    await world.fill(queue, "1");
+    (await world.hold(queue)).settle("requeue");
+    assert.deepEqual(await world.bodies(dead, 1), ["1"]);
+    await world.depth(queue, 0);
+  });
+
   quorum("lets a quorum queue drop a message that came back more often than its delivery limit", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum", "x-delivery-limit": 2 });
     await world.fill(queue, "1");
