@@ -18,7 +18,7 @@ export class ArgumentReader {
   readonly #name: string;
   readonly #arguments: WireTable;
 
-  constructor({ name, arguments: args }: Declared<QueueSpec>) {
+  constructor({ name, arguments: args }: Pick<Declared<QueueSpec>, "name" | "arguments">) {
     this.#name = name;
     this.#arguments = args;
   }
@@ -31,15 +31,18 @@ export class ArgumentReader {
     return this.has(argument) ? this.#arguments[argument] : undefined;
   }
 
+  integer(argument: string): number | undefined {
+    const value = this.value(argument);
+    if (value === undefined) return undefined;
+    if (typeof value === "number" || typeof value === "bigint") return Number(value);
+    throw this.invalid(argument, `"expected integer, got ${kindOf(value)}"`);
+  }
+
   /** `Infinity` where it is not there. */
   wholeNumber(argument: string): number {
-    const value = this.value(argument);
-    if (value === undefined) return Infinity;
-    if (typeof value !== "number" && typeof value !== "bigint") {
-      throw this.invalid(argument, `"expected integer, got ${kindOf(value)}"`);
-    }
+    const value = this.integer(argument) ?? Infinity;
     if (value < 0) throw this.invalid(argument, `{value_negative,${value}}`);
-    return Number(value);
+    return value;
   }
 
   /** As {@linkcode ArgumentReader.wholeNumber}, for a time. */
@@ -81,6 +84,13 @@ export class ArgumentReader {
     return preconditionFailed(
       `invalid arg '${argument}' for queue '${this.#name}' in vhost '/' of queue type rabbit_${type}_queue`,
     );
+  }
+
+  /** Throws for what only a queue on one node can be. */
+  assertReplicable({ durable, exclusive, autoDelete }: Omit<QueueSpec, "arguments">): void {
+    if (!durable) throw this.invalidProperty("non-durable");
+    if (exclusive) throw this.invalidProperty("exclusive-owner");
+    if (autoDelete) throw this.invalidProperty("auto-delete");
   }
 
   invalidProperty(property: string): Refusal {

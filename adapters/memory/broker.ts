@@ -13,6 +13,7 @@ import type { MessageLimits } from "./publish_side.ts";
 import { portError } from "./questions.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
+import { MemoryStream } from "./stream.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type QueueBinding, type Routed, VirtualHost } from "./virtual_host.ts";
 import { UnwritableHeaderError } from "./wire_hop.ts";
@@ -35,13 +36,13 @@ export interface MemoryBrokerOptions {
 
 /** What a queue of a {@linkcode MemoryBroker} holds. */
 export interface QueueInspection {
-  /** What waits, head first; looking takes nothing away. */
+  /** What waits, head first, or what a stream keeps, oldest first; looking takes nothing away. */
   readonly waiting: readonly ReceivedMessage[];
   /** What consumers and pullers hold and have not settled, oldest first for each of them. */
   readonly inHand: readonly ReceivedMessage[];
   /** How many messages that are. */
   readonly unsettled: number;
-  /** Consumers subscribed to it. */
+  /** Consumers subscribed to it, the readers of a stream included, whom `checkQueue` does not count. */
   readonly consumers: number;
   /** What binds it, in the order the exchanges were declared; the default exchange, which needs no binding, is not among them. */
   readonly bindings: readonly QueueBinding[];
@@ -76,8 +77,9 @@ export interface MemoryBroker extends Broker {
 /**
  * A broker in memory that routes, refuses, expires and dead-letters as RabbitMQ 3.10 does.
  *
- * Nothing outlives the process, and nothing but the shared contract says what it does: what it does not have (streams)
- * it refuses to declare. Timers run only while somebody is connected.
+ * Nothing outlives the process, and nothing but the shared contract says what it does. Timers run only while somebody is connected.
+ * Where RabbitMQ closes a whole connection, as over what cannot be asked of a stream, only the question is refused here, or the
+ * consumer lost.
  *
  * @example
  * ```ts
@@ -138,14 +140,14 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
     const queue = this.virtualHost.findQueue(name);
     if (queue === undefined) return undefined;
     queue.expire();
-    const { unsettled, consumers } = queue;
+    const { unsettled } = queue;
     const shown = ({ message, returns }: QueueEntry): ReceivedMessage =>
       receivedMessage(message, { redelivered: returns > 0, returns: queue.isQuorum ? returns : undefined });
     return {
       waiting: queue.waiting().map(shown),
       inHand: [...this.#connections].flatMap((connection) => connection.heldOf(queue)).map(shown),
       unsettled,
-      consumers,
+      consumers: queue instanceof MemoryStream ? queue.readers : queue.consumers,
       bindings: this.virtualHost.bindingsOf(queue),
     };
   }

@@ -12,7 +12,7 @@ import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
 import { PullSide } from "./pull_side.ts";
 import { Questions } from "./questions.ts";
-import type { MemoryQueue } from "./queue.ts";
+import type { AnyQueue } from "./any_queue.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import { MemorySubscription } from "./subscription.ts";
 import type { VirtualHost } from "./virtual_host.ts";
@@ -144,7 +144,7 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   /** What is in this connection's hands of a queue, oldest first for each of its consumers. */
-  heldOf(queue: MemoryQueue): readonly QueueEntry[] {
+  heldOf(queue: AnyQueue): readonly QueueEntry[] {
     const consumed = [...this.#subscriptions].flatMap((subscription) => subscription.heldOf(queue));
     return [...consumed, ...this.#pulling.heldOf(queue)];
   }

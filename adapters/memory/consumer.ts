@@ -31,6 +31,8 @@ export interface ConsumerOptions extends HolderOptions {
   readonly onDelivery: (delivery: BrokerDelivery) => void;
   /** The queue is gone. */
   readonly onCancelled: () => void;
+  /** It has settled something as its queue does not let it, and is closed for that. */
+  readonly onRefused: () => void;
 }
 
 /** One consumer of one queue. */

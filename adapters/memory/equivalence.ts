@@ -48,15 +48,30 @@ const QUORUM_ARGUMENTS: readonly string[] = [
   "x-queue-leader-locator",
 ];
 
+/** As {@linkcode CLASSIC_ARGUMENTS}. */
+const STREAM_ARGUMENTS: readonly string[] = [
+  "x-max-length-bytes",
+  "x-queue-type",
+  "x-max-age",
+  "x-stream-max-segment-size-bytes",
+  "x-initial-cluster-size",
+  "x-queue-leader-locator",
+];
+
 /** Why a queue that exists cannot be declared so; undefined when it can. */
 export function queueDifference(there: Declared<QueueSpec>, asked: Declared<QueueSpec>): Refusal | undefined {
   if (there.exclusive !== asked.exclusive) return lockedQueue(there.name);
-  const names = argument(there.arguments, "x-queue-type") === "quorum" ? QUORUM_ARGUMENTS : CLASSIC_ARGUMENTS;
+  const names = argumentsOf(argument(there.arguments, "x-queue-type"));
   return difference(`queue '${there.name}'`, [
     ["durable", there.durable, asked.durable],
     ["auto_delete", there.autoDelete, asked.autoDelete],
     ...names.map((name) => [name, argument(there.arguments, name), argument(asked.arguments, name)] as const),
   ]);
+}
+
+function argumentsOf(type: WireValue | undefined): readonly string[] {
+  if (type === "stream") return STREAM_ARGUMENTS;
+  return type === "quorum" ? QUORUM_ARGUMENTS : CLASSIC_ARGUMENTS;
 }
 
 /** Why an exchange that exists cannot be declared so; undefined when it can. */

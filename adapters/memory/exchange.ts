@@ -6,9 +6,9 @@
 
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { ExchangeSpec } from "../../src/topology/specs.ts";
+import type { AnyQueue } from "./any_queue.ts";
 import type { Declared } from "./equivalence.ts";
 import { matchesHeaders } from "./headers_match.ts";
-import type { MemoryQueue } from "./queue.ts";
 import { preconditionFailed } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { matchesTopic } from "./topic_match.ts";
@@ -17,7 +17,7 @@ import { kindOf } from "./wire_kind.ts";
 
 /** A queue bound to an exchange. */
 export interface Binding {
-  readonly queue: MemoryQueue;
+  readonly queue: AnyQueue;
   readonly routingKey: string;
   readonly arguments: WireTable;
 }
@@ -32,7 +32,7 @@ export class MemoryExchange {
   readonly alternate: string | undefined;
   #bindings: readonly Binding[] = [];
   /** Where each key went before; a headers exchange looks at more than the key. */
-  readonly #ways = new Map<string, readonly MemoryQueue[]>();
+  readonly #ways = new Map<string, readonly AnyQueue[]>();
 
   /** @throws {Refusal} an alternate exchange that is no name */
   constructor(spec: Declared<ExchangeSpec>) {
@@ -41,7 +41,7 @@ export class MemoryExchange {
   }
 
   /** What binds a queue, oldest first. */
-  bindingsOf(queue: MemoryQueue): readonly Binding[] {
+  bindingsOf(queue: AnyQueue): readonly Binding[] {
     return this.#bindings.filter((one) => one.queue === queue);
   }
 
@@ -57,7 +57,7 @@ export class MemoryExchange {
   }
 
   /** Forgets a queue; true when it was the last one bound. */
-  unbind(queue: MemoryQueue): boolean {
+  unbind(queue: AnyQueue): boolean {
     const kept = this.#bindings.filter((one) => one.queue !== queue);
     if (kept.length === this.#bindings.length) return false;
     this.#bindings = kept;
@@ -66,13 +66,13 @@ export class MemoryExchange {
   }
 
   /** The queues a message goes to, each once. */
-  queuesFor(message: StoredMessage): readonly MemoryQueue[] {
+  queuesFor(message: StoredMessage): readonly AnyQueue[] {
     const { keys } = message;
     if (keys.length === 1) return this.#queuesForKey(keys[0], message.headers);
     return [...new Set(keys.flatMap((key) => this.#queuesForKey(key, message.headers)))];
   }
 
-  #queuesForKey(key: string, headers: WireTable): readonly MemoryQueue[] {
+  #queuesForKey(key: string, headers: WireTable): readonly AnyQueue[] {
     if (this.spec.type === "headers") return this.#matching(key, headers);
     const known = this.#ways.get(key);
     if (known !== undefined) return known;
@@ -82,7 +82,7 @@ export class MemoryExchange {
     return found;
   }
 
-  #matching(key: string, headers: WireTable): readonly MemoryQueue[] {
+  #matching(key: string, headers: WireTable): readonly AnyQueue[] {
     return [...new Set(this.#bindings.filter((one) => this.#matches(one, key, headers)).map((one) => one.queue))];
   }
 

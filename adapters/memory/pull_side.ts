@@ -7,7 +7,7 @@
 import type { MemoryDelivery } from "./delivery.ts";
 import { Holder } from "./holder.ts";
 import type { Inlet } from "./inlet.ts";
-import type { MemoryQueue } from "./queue.ts";
+import type { AnyQueue } from "./any_queue.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 
@@ -15,7 +15,7 @@ import type { SettlementTerms } from "./settlement_watch.ts";
 export class PullSide {
   readonly #inlet: Inlet;
   readonly #terms: SettlementTerms;
-  readonly #holders = new Map<MemoryQueue, Holder>();
+  readonly #holders = new Map<AnyQueue, Holder>();
 
   constructor(inlet: Inlet, terms: SettlementTerms) {
     this.#inlet = inlet;
@@ -23,13 +23,13 @@ export class PullSide {
   }
 
   /** Takes a message off a queue; undefined when none waits. */
-  pull(queue: MemoryQueue): MemoryDelivery | undefined {
+  pull(queue: AnyQueue): MemoryDelivery | undefined {
     const entry = queue.pull();
     return entry === undefined ? undefined : this.#handOf(queue).take(entry);
   }
 
   /** What was pulled from a queue and not settled. */
-  heldOf(queue: MemoryQueue): readonly QueueEntry[] {
+  heldOf(queue: AnyQueue): readonly QueueEntry[] {
     return this.#holders.get(queue)?.heldOf(queue) ?? [];
   }
 
@@ -40,7 +40,7 @@ export class PullSide {
     for (const holder of holders) holder.close();
   }
 
-  #handOf(queue: MemoryQueue): Holder {
+  #handOf(queue: AnyQueue): Holder {
     const known = this.#holders.get(queue);
     if (known !== undefined) return known;
     for (const [other, { held }] of this.#holders) if (held === 0) this.#holders.delete(other);

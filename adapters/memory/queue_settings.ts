@@ -7,7 +7,6 @@
 import type { QueueSpec } from "../../src/topology/specs.ts";
 import { ArgumentReader } from "./argument_reader.ts";
 import type { Declared } from "./equivalence.ts";
-import { notImplemented } from "./refusals.ts";
 
 /** What becomes of a message that finds its queue full. */
 export type Overflow = "drop-head" | "reject-publish" | "reject-publish-dlx";
@@ -77,7 +76,7 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
   const read = new ArgumentReader(spec);
   const type = queueType(read);
   const isQuorum = type === "quorum";
-  if (isQuorum) assertQuorumProperties(spec, read);
+  if (isQuorum) read.assertReplicable(spec);
   const settings: Omit<QueueSettings, "isPatient"> = {
     isQuorum,
     expiresMs: expiresMs(read),
@@ -100,15 +99,8 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
 
 function queueType(read: ArgumentReader): Type {
   const value = read.text("x-queue-type") ?? "classic";
-  if (value === "stream") throw notImplemented("the memory broker has no streams");
   if (value === "classic" || value === "quorum") return value;
   throw read.invalid("x-queue-type", `"unsupported queue type '${value}'"`);
-}
-
-function assertQuorumProperties(spec: Declared<QueueSpec>, read: ArgumentReader): void {
-  if (!spec.durable) throw read.invalidProperty("non-durable");
-  if (spec.exclusive) throw read.invalidProperty("exclusive-owner");
-  if (spec.autoDelete) throw read.invalidProperty("auto-delete");
 }
 
 function expiresMs(read: ArgumentReader): number {

@@ -47,6 +47,11 @@ export function noPull(name: string): Refusal {
   );
 }
 
+/** A stream is read and not emptied. */
+export function notForStreams(what: string, name: string): Refusal {
+  return new Refusal(540, `NOT_IMPLEMENTED - ${what} not supported by stream queues queue '${name}' in vhost '/'`);
+}
+
 /** Nobody may touch it. */
 export function accessRefused(words: string): Refusal {
   return new Refusal(403, `ACCESS_REFUSED - ${words}`);
@@ -60,9 +65,4 @@ export function preconditionFailed(words: string): Refusal {
 /** What is asked is there with other properties. */
 export function inequivalent(words: string): Refusal {
   return new Refusal(406, `PRECONDITION_FAILED - ${words}`, true);
-}
-
-/** RabbitMQ has it, the memory broker has not. */
-export function notImplemented(words: string): Refusal {
-  return new Refusal(540, `NOT_IMPLEMENTED - ${words}`);
 }

@@ -5,16 +5,15 @@
  */
 
 import type { BrokerEvent, SubscribeOptions, Subscription } from "../../src/ports/broker.ts";
-import type { DeclareArguments } from "../../src/topology/specs.ts";
-import { Consumer } from "./consumer.ts";
+import { newConsumer } from "./any_queue.ts";
+import type { Consumer } from "./consumer.ts";
 import type { Inlet } from "./inlet.ts";
-import type { MemoryQueue } from "./queue.ts";
+import type { AnyQueue } from "./any_queue.ts";
 import type { QueueEntry } from "./ready_list.ts";
-import { preconditionFailed, Refusal } from "./refusals.ts";
+import { notForStreams, Refusal } from "./refusals.ts";
 import { turn } from "./turn.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 import { tableAfterHop } from "./wire_hop.ts";
-import { kindOf } from "./wire_kind.ts";
 
 /** Whose subscription, to what, and how. */
 export interface SubscriptionTerms {
@@ -60,7 +59,7 @@ export class MemorySubscription implements Subscription {
   }
 
   /** What it was handed of a queue and has not settled. */
-  heldOf(queue: MemoryQueue): readonly QueueEntry[] {
+  heldOf(queue: AnyQueue): readonly QueueEntry[] {
     return this.#consumer?.heldOf(queue) ?? [];
   }
 
@@ -96,26 +95,24 @@ export class MemorySubscription implements Subscription {
   #attach(): void {
     const { queue: name, user, inlet, options } = this.#terms;
     const queue = this.#host.queue(name, user);
-    this.#consumer = new Consumer(queue, {
+    this.#consumer = newConsumer(queue, {
       prefetch: this.#prefetch,
-      priority: priorityIn(name, options.arguments),
       inlet,
       terms: this.#host,
       postbox: this.#host.postbox,
       onDelivery: options.onDelivery,
       onCancelled: () => this.#queueIsGone(),
-      onLate: () => this.#isLate(),
-    });
-    queue.addConsumer(this.#consumer);
+      onLate: () => this.#closed(lateReason(this.#host.acknowledgementTimeoutMs)),
+      onRefused: () => this.#closed(refusedReason(name)),
+    }, tableAfterHop(options.arguments ?? {}));
   }
 
   #queueIsGone(): void {
     if (!this.#isEnded) this.#lose(`The broker cancelled the consumer: queue "${this.#terms.queue}" is gone`);
   }
 
-  /** The broker closes the channel of a consumer that holds something too long, and the consumer has another. */
-  #isLate(): void {
-    const reason = lateReason(this.#host.acknowledgementTimeoutMs);
+  /** The broker has closed the channel over something its consumer did, and the consumer has another. */
+  #closed(reason: string): void {
     this.#consumer?.close();
     if (this.#isEnded) this.#terms.options.onLost(reason);
     else this.#lose(reason);
@@ -151,11 +148,6 @@ function lateReason(timeoutMs: number): string {
     "This timeout value can be configured, see consumers doc guide to learn more";
 }
 
-/** The `x-priority` of a consumer; without one it has 0. */
-function priorityIn(queue: string, args: DeclareArguments = {}): number {
-  const { "x-priority": priority = 0 } = tableAfterHop(args);
-  if (typeof priority === "number" || typeof priority === "bigint") return Number(priority);
-  throw preconditionFailed(
-    `invalid arg 'x-priority' for queue '${queue}' in vhost '/': "expected integer, got ${kindOf(priority)}"`,
-  );
+function refusedReason(queue: string): string {
+  return `540 ${notForStreams("basic.nack and basic.reject", queue).message}`;
 }

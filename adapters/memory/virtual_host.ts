@@ -9,17 +9,19 @@
 import type { Clock } from "../../src/clock.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { BindingSpec, ExchangeSpec, ExchangeType, QueueSpec } from "../../src/topology/specs.ts";
+import { type AnyQueue, newQueue } from "./any_queue.ts";
 import { deadLettered } from "./dead_letter.ts";
 import { type DeathReason, isDeathCycle } from "./death_history.ts";
 import { type Declared, exchangeDifference, queueDifference } from "./equivalence.ts";
 import { MemoryExchange } from "./exchange.ts";
 import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
-import { MemoryQueue, type QueueHost } from "./queue.ts";
+import type { MemoryQueue, QueueHost } from "./queue.ts";
 import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed, type Refusal } from "./refusals.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import type { Burial } from "./unburied.ts";
+import { MemoryStream } from "./stream.ts";
 import { tableAfterHop } from "./wire_hop.ts";
 
 /** What brings messages to a queue, beside the default exchange. */
@@ -52,7 +54,7 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   readonly acknowledgementTimeoutMs: number;
   readonly postbox: Postbox = new Postbox();
   readonly #exchanges = new Map<string, MemoryExchange>();
-  readonly #queues = new Map<string, MemoryQueue>();
+  readonly #queues = new Map<string, AnyQueue>();
   /** Who waits for a queue of a name to be declared. */
   readonly #awaited = new Map<string, Set<() => void>>();
   #connections = 0;
@@ -86,12 +88,12 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     if (this.#connections === 0) this.#queues.forEach((queue) => queue.rest());
   }
 
-  findQueue(name: string): MemoryQueue | undefined {
+  findQueue(name: string): AnyQueue | undefined {
     return this.#queues.get(name);
   }
 
   /** What binds a queue, by exchange. Nobody outside holds a part of it. */
-  bindingsOf(queue: MemoryQueue): readonly QueueBinding[] {
+  bindingsOf(queue: AnyQueue): readonly QueueBinding[] {
     return [...this.#exchanges].flatMap(([exchange, one]) =>
       one.bindingsOf(queue).map((binding) => ({
         exchange,
@@ -106,7 +108,7 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 
   /** A queue, for a connection that may use it. */
-  queue(name: string, user: object): MemoryQueue {
+  queue(name: string, user: object): AnyQueue {
     const queue = this.#queues.get(name);
     if (queue === undefined) throw noQueue(name);
     if (!queue.isOpenTo(user)) throw lockedQueue(name);
@@ -135,7 +137,7 @@ export class VirtualHost implements QueueHost, SettlementTerms {
       return;
     }
     if (name.startsWith("amq.")) throw accessRefused(`queue name '${name}' contains reserved prefix 'amq.*'`);
-    this.#queues.set(name, new MemoryQueue(declared(spec), this, spec.exclusive ? user : undefined));
+    this.#queues.set(name, newQueue(declared(spec), this, spec.exclusive ? user : undefined));
     for (const told of [...this.#awaited.get(name) ?? []]) this.postbox.post({ arrive: told });
   }
 
@@ -205,14 +207,16 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     if (exchange === undefined) return;
     const dead = deadLettered(message, { queue: spec.name, reason, exchange, routingKey, atMs: this.clock.now() });
     if (dead === "lost") return;
-    const burial: Burial = { dead, reason, done: new Set() };
-    if (!this.hasArrived(burial) && settings.isPatient) queue.keep(burial);
+    const { isPatient } = settings;
+    const burial: Burial = { dead, reason, isPatient, done: new Set() };
+    if (!this.hasArrived(burial) && isPatient) queue.keep(burial);
   }
 
-  hasArrived({ dead, reason, done }: Burial): boolean {
-    const goesRound = (queue: MemoryQueue): boolean =>
-      reason !== "rejected" && isDeathCycle(dead.headers, queue.spec.name);
-    const queues = (this.#route(dead) ?? []).filter((queue) => !goesRound(queue));
+  hasArrived({ dead, reason, isPatient, done }: Burial): boolean {
+    const isLost = (queue: AnyQueue): boolean =>
+      (!isPatient && queue instanceof MemoryStream) ||
+      (reason !== "rejected" && isDeathCycle(dead.headers, queue.spec.name));
+    const queues = (this.#route(dead) ?? []).filter((queue) => !isLost(queue));
     for (const queue of queues) if (!done.has(queue) && queue.publish(dead)) done.add(queue);
     return queues.length > 0 && queues.every((queue) => done.has(queue));
   }
@@ -222,7 +226,7 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 
   /** Undefined where there is no such exchange. */
-  #route(message: StoredMessage): readonly MemoryQueue[] | undefined {
+  #route(message: StoredMessage): readonly AnyQueue[] | undefined {
     if (message.exchange === "") return this.#named(message.keys);
     const tried = new Set<MemoryExchange>();
     let exchange = this.#exchanges.get(message.exchange);
@@ -235,13 +239,13 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     return [];
   }
 
-  #named(keys: StoredMessage["keys"]): readonly MemoryQueue[] {
+  #named(keys: StoredMessage["keys"]): readonly AnyQueue[] {
     if (keys.length > 1) return [...new Set(keys.flatMap((key) => this.#named([key])))];
     const queue = this.#queues.get(keys[0]);
     return queue === undefined ? [] : [queue];
   }
 
-  #remove(queue: MemoryQueue): void {
+  #remove(queue: AnyQueue): void {
     if (this.#queues.get(queue.spec.name) !== queue) return;
     this.#queues.delete(queue.spec.name);
     for (const [name, exchange] of this.#exchanges) {

@@ -91,14 +91,10 @@ export class Feed {
     return this.#isPaused;
   }
 
-  /**
-   * Whether the queue goes on emptying: deliveries are taken, and the prefetch has room beside what waits for another attempt. A
-   * stream keeps what was read.
-   */
+  /** Whether the queue goes on emptying: deliveries are taken, and the prefetch has room beside what waits for another attempt. */
   get empties(): boolean {
-    const { arguments: args } = this.#options;
     const hasRoom = this.#prefetch === 0 || this.held + this.#taken.size < this.#prefetch;
-    return this.isOpen && !this.#isPaused && hasRoom && !Object.hasOwn(args, "x-stream-offset");
+    return this.isOpen && !this.#isPaused && hasRoom;
   }
 
   /** Takes nothing more; what arrives waits, up to the prefetch. */

@@ -9,7 +9,7 @@
 
 import { ConnectionError } from "../errors.ts";
 import { settledOrAborted } from "../internal/abort.ts";
-import type { BrokerConnection } from "../ports/broker.ts";
+import type { BrokerConnection, QueueState } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
 import type { Feed } from "./feed.ts";
 
@@ -49,15 +49,20 @@ export async function untilIdle(restless: Restless, signal: AbortSignal): Promis
   }
 }
 
+type Present = Extract<QueueState, { status: "present" }>;
+
 /** What waits for time is quiet, and so is who takes nothing until somebody acts. */
 async function looksQuiet({ broker, feeds }: Restless): Promise<boolean> {
   const open = [...feeds].filter(({ isOpen }) => isOpen);
   const isReachable = (): boolean => open.length === 0 || broker.state.status === "open";
   if (!isReachable()) return false;
-  const queues = new Set(open.filter(({ empties }) => empties).map(({ queue }) => queue));
+  const emptying = open.filter(({ empties }) => empties);
+  const queues = new Set(emptying.map(({ queue }) => queue));
+  // A stream keeps what was read. It counts none of its readers, where any other queue counts the consumer that is asking.
+  const isStream = ({ consumers }: Present): boolean => consumers === 0 && emptying.every(({ isLive }) => isLive);
   try {
     const states = await Promise.all([...queues].map((queue) => broker.checkQueue(queue)));
-    if (states.some((state) => state.status === "present" && state.messages > 0)) return false;
+    if (states.some((state) => state.status === "present" && state.messages > 0 && !isStream(state))) return false;
     await Promise.all(open.map((feed) => feed.caughtUp()));
   } catch (error) {
     if (error instanceof ConnectionError) return false;

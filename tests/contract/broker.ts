@@ -22,6 +22,9 @@ import { queueExpiry } from "./broker/queue_expiry.ts";
 import { routing } from "./broker/routing.ts";
 import { settling } from "./broker/settling.ts";
 import { singleActiveConsumer } from "./broker/single_active_consumer.ts";
+import { streamDeclaring } from "./broker/stream_declaring.ts";
+import { streamKeeping } from "./broker/stream_keeping.ts";
+import { streamReading } from "./broker/stream_reading.ts";
 import { wireValues } from "./broker/wire_values.ts";
 import { type BrokerCapability, type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
 
@@ -61,6 +64,9 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "dead-lettering at least once": (it) => atLeastOnce(it.needing("at_least_once_dead_letters")),
   "declaring": declaring,
   "comparing": comparing,
+  "declaring a stream": (it) => streamDeclaring(it.needing("streams")),
+  "reading a stream": (it) => streamReading(it.needing("streams")),
+  "what a stream keeps": (it) => streamKeeping(it.needing("streams")),
   "the library's own queues": ladder,
 };
 

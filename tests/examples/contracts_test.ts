@@ -34,6 +34,7 @@ const LACKS = [
   "queue_expiry",
   "quorum_queues",
   "single_active_consumer",
+  "streams",
 ] as const;
 
 describe("the contract of a broker that lacks something", () => {

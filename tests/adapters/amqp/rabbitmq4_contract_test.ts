@@ -9,19 +9,14 @@ import { rungName } from "../../../src/naming/queue_names.ts";
 import { rungs } from "../../../src/topology/standard.ts";
 import { type BrokerUnderTest, World } from "../../contract/broker/world.ts";
 import { brokerContract } from "../../contract/mod.ts";
+import { type Difference, STREAM_DIFFERENCES } from "../../support/rabbitmq4_streams.ts";
 import { missing, RABBITMQ4_URL } from "../../support/services.ts";
 
 const skip = await missing("rabbitmq4");
 const RUNG_MS = 100;
 
-/** A case of the contract, what RabbitMQ 4 does in its place, and the proof. */
-type Difference = readonly [
-  titles: readonly string[],
-  instead: string,
-  body: (world: World) => Promise<void>,
-];
-
 const DIFFERENCES: readonly Difference[] = [
+  ...STREAM_DIFFERENCES,
   [
     ['matches the headers binding {"a":1}'],
     "tells a double and a date from an integer in a headers binding",

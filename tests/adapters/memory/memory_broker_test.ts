@@ -295,17 +295,6 @@ describe("the limits of a memory broker", () => {
       assert.throws(() => memoryBroker({ acknowledgementTimeoutMs: limit }), RangeError);
     }
   });
-
-  for (const args of [{ "x-queue-type": "stream" }]) {
-    it(`are said of what it does not have: ${JSON.stringify(args)}`, async () => {
-      const { broker, mq } = await opened();
-      const spec = { name: "q", durable: true, exclusive: false, autoDelete: false, arguments: args };
-      const result = await mq.declareQueue(spec);
-      assert.ok(result.status === "refused");
-      assert.match(result.reason, /^NOT_IMPLEMENTED - the memory broker has no /);
-      assert.deepEqual(broker.queues, []);
-    });
-  }
 });
 
 describe("connections to a memory broker", () => {

@@ -52,13 +52,15 @@ export interface BrokerUnderTest {
  * - `queue_expiry`: queues with `x-expires`, which go when nobody uses them
  * - `single_active_consumer`: queues with `x-single-active-consumer`
  * - `priorities`: queues with `x-max-priority`, and consumers with `x-priority`
+ * - `streams`: queues with `x-queue-type: stream`, which are read and not emptied
  */
 export type BrokerCapability =
   | "quorum_queues"
   | "at_least_once_dead_letters"
   | "queue_expiry"
   | "single_active_consumer"
-  | "priorities";
+  | "priorities"
+  | "streams";
 
 /** Takes the cases of the contract. */
 export interface Scenario {

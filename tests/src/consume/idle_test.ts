@@ -164,6 +164,26 @@ describe("a connection is idle", () => {
     await looping;
   });
 
+  it("when a stream, which is never empty, was read as far as it goes, wherever that began", async () => {
+    const { world, mq } = await scene();
+    await mq.declare(topology().queue("s", { type: "stream" }));
+    const seen: string[] = [];
+    const send = mq.publisher<string>("", "s");
+    await send.send("before");
+    await mq.consume<string>("s", async ({ payload }) => {
+      await machine();
+      seen.push(`next ${payload}`);
+    });
+    await mq.idle();
+    const from = { "x-stream-offset": "first" };
+    await mq.consume<string>("s", ({ payload }) => void seen.push(`first ${payload}`), { arguments: from });
+    await send.send("after");
+    await mq.idle();
+    assert.deepEqual(seen.toSorted(), ["first after", "first before", "next after"]);
+    assert.equal(world.depth("s"), 2);
+    await world.close();
+  });
+
   it("although another connection to the same broker has work to do", async () => {
     const { world, mq } = await scene();
     const other = await world.connect();

@@ -12,8 +12,9 @@ function plain(inner: Broker): Broker {
 
 function plainConnection(inner: BrokerConnection): BrokerConnection {
   const declareQueue = (spec: QueueSpec): Promise<DeclareResult> => {
-    const isQuorum = spec.arguments["x-queue-type"] === "quorum";
-    if (!isQuorum && !LACKING.some((name) => name in spec.arguments)) return inner.declareQueue(spec);
+    const { "x-queue-type": type = "classic" } = spec.arguments;
+    const isPlain = type !== "quorum" && type !== "stream";
+    if (isPlain && !LACKING.some((name) => name in spec.arguments)) return inner.declareQueue(spec);
     return Promise.resolve({ status: "refused", reason: "there are plain queues only" });
   };
   return new Proxy(inner, {
@@ -29,6 +30,13 @@ brokerContract("a plain broker", async () => {
   const clock = virtualClock();
   return { broker: plain(memoryBroker({ clock })), clock, pass: (ms) => clock.advance(ms) };
 }, {
-  lacks: ["at_least_once_dead_letters", "priorities", "queue_expiry", "quorum_queues", "single_active_consumer"],
+  lacks: [
+    "at_least_once_dead_letters",
+    "priorities",
+    "queue_expiry",
+    "quorum_queues",
+    "single_active_consumer",
+    "streams",
+  ],
   except: ["says what it is connected to"],
 });
