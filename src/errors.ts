@@ -294,6 +294,11 @@ export function isRetryable(error: unknown): boolean {
   return causes(error).some((one) => one instanceof RetryableError);
 }
 
+/** Whether an error, or anything in its chain of causes, says that a claim is somebody else's by now. */
+export function saysLeaseLost(error: unknown): boolean {
+  return causes(error).some((one) => one instanceof LeaseLostError);
+}
+
 /** `Name: message` of an error, its name alone when it says nothing, its text when it is no error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return safeText(error);

@@ -14,7 +14,7 @@ import type { Claims } from "./idempotency/claims.ts";
 import type { DeliveryClaim } from "./idempotency/delivery_claim.ts";
 import { decodeBody } from "./receive.ts";
 import { settle, type SettleContext, type Settled } from "./settle.ts";
-import { decideSettlement, type Handled } from "./settlement.ts";
+import { decideSettlement, type Handled, type Settlement } from "./settlement.ts";
 
 /** What processing works with, made once a consumer. */
 export interface ProcessContext<T> {
@@ -71,7 +71,8 @@ export function conclude<T>(
   const { clock, random } = consumer.environment;
   const { envelope, isFromStream } = item;
   const facts = { attempt: envelope.attempt, ageMs: clock.now() - envelope.firstSeenMs, isFromStream };
-  const settlement = decideSettlement(handled, facts, { ladder, random });
+  const decide = (what: Handled): Settlement => decideSettlement(what, facts, { ladder, random });
+  const settlement = decide(handled);
   const count = (settled: Settled): void => {
     if (settled !== "kept") settling.meter.settled(item.envelope, settled, handlerMs);
   };
@@ -79,8 +80,9 @@ export function conclude<T>(
   const fail = (error: unknown): void => settling.meter.settleFailed(item.envelope, describeError(error));
   try {
     if (claim !== undefined && claims !== undefined) {
-      const ended = claims.end(claim, settlement.next === "acknowledge");
-      return ended.then(() => settle(settlement, item, settling)).then(count).catch(fail);
+      const ended = claims.end(claim, handled, settlement.next === "acknowledge");
+      const last = ended.then((what) => what === handled ? settlement : decide(what));
+      return last.then((what) => settle(what, item, settling)).then(count).catch(fail);
     }
     const settled = settle(settlement, item, settling);
     if (typeof settled !== "string") return settled.then(count).catch(fail);

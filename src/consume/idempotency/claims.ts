@@ -4,6 +4,7 @@
  * @module
  */
 
+import { saysLeaseLost } from "../../errors.ts";
 import type { Environment } from "../../ports/environment.ts";
 import { type Deadline, Deadlines } from "../../publish/deadlines.ts";
 import type { InHand } from "../in_hand.ts";
@@ -68,12 +69,23 @@ export class Claims {
     }
   }
 
-  /** The handler is through: confirms what it has accepted, and releases everything else. Never rejects. */
-  async end(claim: DeliveryClaim, isAccepted: boolean): Promise<void> {
+  /**
+   * The handler is through: confirms what it has accepted, and releases everything else. Never rejects.
+   *
+   * @returns what happened to the delivery: a handler that failed since somebody else has its message has not failed
+   */
+  async end(claim: DeliveryClaim, handled: Handled, isAccepted: boolean): Promise<Handled> {
     const deadline = this.#watched.get(claim);
     if (deadline !== undefined) this.#watch.clear(deadline);
     this.#watched.delete(claim);
-    await (isAccepted ? claim.finish() : claim.giveUp());
+    if (isAccepted) {
+      await claim.finish();
+      return handled;
+    }
+    const fate = await claim.giveUp();
+    // A lease that ended while nobody wanted the message was too short for the handler: that is a failure, and counts as one.
+    if (fate === "held" || handled.status !== "threw" || !saysLeaseLost(handled.error)) return handled;
+    return { status: "in_progress", delayMs: this.#settings.store.inProgressDelayMs };
   }
 
   /** Ends what runs by the clock. */

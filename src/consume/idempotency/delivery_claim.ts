@@ -7,7 +7,7 @@
 import type { Clock } from "../../clock.ts";
 import { LeaseLostError } from "../../errors.ts";
 import type { MessageClaim } from "../../message/message.ts";
-import type { IdempotencyStore } from "../../ports/idempotency_store.ts";
+import type { ClaimFate, IdempotencyStore } from "../../ports/idempotency_store.ts";
 import type { InHand } from "../in_hand.ts";
 import type { ClaimMeter } from "./meter.ts";
 
@@ -73,15 +73,16 @@ export class DeliveryClaim implements MessageClaim {
     }
   }
 
-  /** The handler did not accept: the message is free for its next attempt. */
-  async giveUp(): Promise<void> {
+  /** The handler did not accept: the message is free for its next attempt, unless its claim was `lost` before. */
+  async giveUp(): Promise<ClaimFate> {
     this.#isOver = true;
-    if (this.#isConfirmed) return;
+    if (this.#isConfirmed) return "held";
     try {
       // A claim that is somebody else's by now is not ours to release, and a confirmation in the handler's transaction stays.
-      await this.#context.store.release(this.id, this.#token);
+      return await this.#context.store.release(this.id, this.#token);
     } catch (error) {
       this.#context.meter.fault("release_failed", { id: this.id, error });
+      return "held";
     }
   }
 

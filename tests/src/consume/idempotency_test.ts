@@ -255,6 +255,44 @@ describe("a consumer with an idempotency store", () => {
     await payments.world.close();
   });
 
+  it("puts a message back whose claim its handler has lost to somebody else, and spends no attempt", async () => {
+    const payments = new Payments({ claimTimeoutMs: 1_000, inProgressDelayMs: 100 });
+    const done = deferred();
+    await payments.consume(async (message) => {
+      await done.promise;
+      await message.confirm().catch((cause: unknown) => {
+        throw new Error("the payment was rolled back", { cause });
+      });
+    });
+    payments.put("a");
+    await payments.pass(1_000);
+    const taken = await payments.store.tryClaim("a");
+    assert.ok(taken.status === "claimed");
+    done.resolve();
+    await payments.pass(150);
+    assert.deepEqual([payments.settled("in_progress"), payments.settled("dead_lettered")], [1, 0]);
+    assert.equal(await payments.store.confirm("a", taken.token), "held");
+    await payments.pass(100);
+    assert.deepEqual(payments.attempts, [1]);
+    assert.deepEqual([payments.settled("acked"), payments.world.depth(`${QUEUE}.dlq`)], [1, 0]);
+    await payments.world.close();
+  });
+
+  it("counts an attempt of a handler that gave up at the end of its lease while nobody else had the message", async () => {
+    const payments = new Payments({ claimTimeoutMs: 1_000 });
+    await payments.consume(
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      {
+        retry: fixedRetry(2, { delayMs: 10 }),
+      },
+    );
+    payments.put("a");
+    await payments.pass(5_000);
+    assert.deepEqual(payments.attempts, [1, 2]);
+    assert.deepEqual([payments.settled("dead_lettered"), payments.settled("in_progress")], [1, 0]);
+    await payments.world.close();
+  });
+
   it("renews the lease of a long handler when it is asked to, and stops when it is through", async () => {
     let renewals = 0;
     const payments = new Payments(
