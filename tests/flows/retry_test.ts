@@ -77,15 +77,23 @@ describe("a message that fails every time", () => {
     onRabbit("ret04", async (scene) => {
       const queue = await scene.bare.queue("orders", QUORUM);
       const [first, second] = [program(queue), program(queue)] as const;
-      await until("both to consume", () => [first, second].every(({ lines }) => lines.includes("consuming")));
-      await scene.bare.put(queue, "1", JSON_BODY);
-      await until("a first attempt", async () => await scene.bare.depth(`${queue}.retry.1s`) === 1);
-      const [struck, survivor] = first.lines.includes("1") ? [first, second] : [second, first];
-      struck.child.kill("SIGKILL");
-      await scene.depth(`${queue}.dlq`, 1);
-      assert.deepEqual([struck.lines, survivor.lines], [["consuming", "1"], ["consuming", "2", "3"]]);
-      survivor.child.kill("SIGKILL");
-      await Promise.all([struck.over, survivor.over]);
+      try {
+        await until("both to consume", () => [first, second].every(({ lines }) => lines.includes("consuming")));
+        await scene.bare.put(queue, "1", JSON_BODY);
+        // Struck before the original is acknowledged it would leave two messages: that is another story.
+        const struck = await until("a first attempt", () =>
+          [first, second].find(({ lines }) => lines.includes("retried")));
+        struck.child.kill("SIGKILL");
+        await scene.depth(`${queue}.dlq`, 1);
+        const survivor = struck === first ? second : first;
+        await until("the last word", () =>
+          survivor.lines.includes("dead_lettered"));
+        assert.deepEqual(struck.lines, ["consuming", "1", "retried"]);
+        assert.deepEqual(survivor.lines, ["consuming", "2", "retried", "3", "dead_lettered"]);
+      } finally {
+        for (const { child } of [first, second]) child.kill("SIGKILL");
+        await Promise.all([first.over, second.over]);
+      }
     }));
 });
 

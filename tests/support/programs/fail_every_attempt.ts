@@ -1,6 +1,6 @@
 /**
  * A program of its own: fails every attempt of every message on the queue it is told, a second apart on a rung, and prints the
- * number of each.
+ * number of each, and what became of it once that is settled.
  *
  * @module
  */
@@ -10,7 +10,11 @@ import { openConnection } from "../../../src/connection.ts";
 import { fixedRetry } from "../../../src/retry/policy.ts";
 
 const [url = "", queue = ""] = process.argv.slice(2);
-const mq = await openConnection(amqpBroker(url));
+const mq = await openConnection(amqpBroker(url), {
+  telemetry: {
+    metric: ({ name, labels }) => name === "acemq.consume.total" ? console.log(labels["outcome"]) : undefined,
+  },
+});
 await mq.consume(queue, ({ envelope }) => {
   console.log(envelope.attempt);
   throw new Error("no");
