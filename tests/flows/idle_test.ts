@@ -40,6 +40,25 @@ for (const { name, url, skip } of BROKERS) {
     }
 
     it(
+      "has read a stream to its end, which never is an empty queue",
+      { skip },
+      () =>
+        onBroker(url, async ({ mq, prefix, removes }) => {
+          const stream = `${prefix}.entries`;
+          await mq.declare(removes(topology().queue(stream, { type: "stream" })));
+          await mq.publisher("", stream).sendAll(Array.from({ length: 200 }, (_, index) => index));
+          let read = 0;
+          await mq.consume(stream, () => void read++, {
+            prefetch: 20,
+            declare: false,
+            arguments: { "x-stream-offset": "first" },
+          });
+          await mq.idle();
+          assert.equal(read, 200);
+        }),
+    );
+
+    it(
       "leaves a message on its rung, and waits for one that somebody else has published",
       { skip },
       () =>
