@@ -16,11 +16,11 @@ import { parseArgs } from "node:util";
 import { TOOLS } from "../scripts/gate/tools.ts";
 import type { BenchLine } from "./_line.ts";
 
-const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory"];
+const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory", "idempotency"];
 
 const RUNTIMES: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   node: [TOOLS.node24],
-  deno: [TOOLS.deno, "run", "--no-check", "--allow-net", "--allow-env", "--allow-sys", "--allow-read"],
+  deno: [TOOLS.deno, "run", "--no-check", "--allow-net", "--allow-env", "--allow-sys", "--allow-read", "--allow-write"],
   bun: [TOOLS.bun],
 };
 

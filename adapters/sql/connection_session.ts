@@ -24,6 +24,8 @@ export interface SqlConnection {
   commit(): Promise<void>;
   /** Runs one statement; rejects with the driver's error. */
   run(text: string, params: readonly SqlValue[]): Promise<SqlResult>;
+  /** The same at once, where the driver is synchronous: nobody can come in between. Throws the driver's error. */
+  runNow?(text: string, params: readonly SqlValue[]): SqlResult;
   /** Whether an error says that somebody else holds a lock, and that trying again helps. */
   isBusy(error: unknown): boolean;
 }
@@ -51,7 +53,7 @@ export class ConnectionSession implements SqlSession {
 
   async query(text: string, params: readonly SqlValue[] = []): Promise<SqlResult> {
     assertSqlValues(params);
-    return await this.#turns.take(async () => {
+    return this.#atOnce(text, params) ?? await this.#turns.take(async () => {
       await this.#othersEnd();
       return await this.#patiently(() => this.#connection.run(text, params));
     }, this.#wait);
@@ -74,6 +76,18 @@ export class ConnectionSession implements SqlSession {
         tx.end();
       }
     }, this.#wait);
+  }
+
+  /** Needs no turn where it is free: undefined where somebody has it, or a lock has to be waited for. */
+  #atOnce(text: string, params: readonly SqlValue[]): SqlResult | undefined {
+    if (this.#connection.runNow === undefined || !this.#turns.isFree) return undefined;
+    if (this.#connection.isInTransaction() !== false) return undefined;
+    try {
+      return this.#connection.runNow(text, params);
+    } catch (error) {
+      if (!this.#connection.isBusy(error)) throw error;
+      return undefined;
+    }
   }
 
   /** Waits until a transaction that was begun past this session has ended. */

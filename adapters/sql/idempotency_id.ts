@@ -22,7 +22,8 @@ export function assertClaimId(id: unknown): asserts id is string {
 function faultOf(id: unknown): string | undefined {
   if (typeof id !== "string") return `must be a text, not ${id instanceof Uint8Array ? "bytes" : typeof id}`;
   if (id === "") return "is empty";
-  const { length } = [...id];
+  // Characters are counted only where there may be too many: never more than code units.
+  const length = id.length > LONGEST_ID ? [...id].length : id.length;
   if (length > LONGEST_ID) return `has ${length} characters, and ${LONGEST_ID} can be kept`;
   // PostgreSQL keeps no NUL, and half a character becomes the same replacement for every half.
   if (id.includes("\0")) return "has a NUL character, which a database does not keep";

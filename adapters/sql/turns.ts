@@ -33,6 +33,11 @@ export class Turns {
     return turns;
   }
 
+  /** Whether nobody has a turn or waits for one. */
+  get isFree(): boolean {
+    return this.#waiting === 0;
+  }
+
   /** Whether the transaction that is open on the handle was begun through here. */
   get isInTransaction(): boolean {
     return this.#isInTransaction;

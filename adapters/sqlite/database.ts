@@ -29,6 +29,12 @@ export interface SqliteDatabase {
   readonly inTransaction?: boolean;
 }
 
+/** A statement, and how it is called. */
+interface Prepared {
+  readonly statement: SqliteStatement;
+  readonly givesRows: boolean;
+}
+
 /** A statement that gives rows. Ours and those of the documents begin with one of these words, or say RETURNING. */
 const GIVES_ROWS = /^\s*(?:select|with|pragma|values|explain)\b|\breturning\b/i;
 
@@ -40,22 +46,24 @@ const SQLITE_LOCKED = 6;
 
 /** The connection a handle is. */
 export function sqliteConnection(database: SqliteDatabase): SqlConnection {
-  const prepared = new Map<string, SqliteStatement>();
-  const statement = (text: string): SqliteStatement => {
+  const prepared = new Map<string, Prepared>();
+  const prepare = (text: string): Prepared => {
     const kept = prepared.get(text);
     if (kept !== undefined) return kept;
-    const made = database.prepare(text);
+    const made = { statement: database.prepare(text), givesRows: GIVES_ROWS.test(text) };
     if (prepared.size < MOST_PREPARED) prepared.set(text, made);
     return made;
   };
+  const runNow = (text: string, params: readonly SqlValue[]): SqlResult => run(prepare(text), params);
   return {
     handle: database,
     // At once with the right to write: a transaction that begins by reading may find later that it cannot.
     begin: "BEGIN IMMEDIATE",
     isInTransaction: () => database.isTransaction ?? database.inTransaction,
     // In a microtask: a driver that throws rejects.
-    run: async (text, params) => run(statement(text), text, params),
-    commit: async () => void statement("COMMIT").run(),
+    run: async (text, params) => runNow(text, params),
+    runNow,
+    commit: async () => void runNow("COMMIT", []),
     isBusy,
   };
 }
@@ -66,8 +74,8 @@ export function isSqliteDatabase(value: object): value is SqliteDatabase {
     ("isTransaction" in value || "inTransaction" in value);
 }
 
-function run(statement: SqliteStatement, text: string, params: readonly SqlValue[]): SqlResult {
-  if (!GIVES_ROWS.test(text)) return { rows: [], changes: Number(statement.run(...params).changes) };
+function run({ statement, givesRows }: Prepared, params: readonly SqlValue[]): SqlResult {
+  if (!givesRows) return { rows: [], changes: Number(statement.run(...params).changes) };
   const rows = statement.all(...params) as SqlResult["rows"];
   return { rows, changes: rows.length };
 }
