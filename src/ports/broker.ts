@@ -94,6 +94,9 @@ export interface DeliveryHandle {
   /**
    * Settles the delivery; only the first call counts. `stale` means that the link it came on is gone: the broker has requeued
    * the message by itself, and nothing was sent.
+   *
+   * A stream takes acknowledgements and nothing else: over another word RabbitMQ 3 closes the connection, and the subscription comes
+   * back and begins where it began.
    */
   settle(as: SettleAs): "sent" | "stale";
 }
@@ -121,7 +124,7 @@ export interface SubscribeOptions {
   readonly prefetch: number;
   /** Fixed for the life of the subscription, recoveries included. */
   readonly consumerTag: string;
-  /** Consumer arguments. */
+  /** Consumer arguments, such as `x-stream-offset`: where in a stream to begin, at each recovery anew. */
   readonly arguments?: DeclareArguments;
   /** Called for each delivery, synchronously and in order. Never throws. */
   readonly onDelivery: (delivery: BrokerDelivery) => void;
@@ -138,7 +141,7 @@ export interface SubscribeOptions {
 export interface Subscription {
   /** Whether deliveries can arrive just now. */
   readonly live: boolean;
-  /** Changes the bound of the running subscription; no delivery is dropped. */
+  /** Changes the bound of the running subscription; no delivery is dropped, and in a stream none is repeated. */
   setPrefetch(prefetch: number): Promise<void>;
   /**
    * Resolves when whatever had left the queue for this subscription before the call has been handed to `onDelivery`, or went back
@@ -205,13 +208,16 @@ export interface BrokerConnection {
   compareExchange(spec: ExchangeSpec): Promise<CompareResult>;
   /** As {@linkcode BrokerConnection.compareExchange}, for a queue; one that another connection has for itself is `refused`. */
   compareQueue(spec: QueueSpec): Promise<CompareResult>;
-  /** Takes one message off a queue, to be settled like a delivery; null when it is empty. */
+  /**
+   * Takes one message off a queue, to be settled like a delivery; null when it is empty. Rejects for a stream, over which RabbitMQ
+   * closes the connection.
+   */
   pull(queue: string): Promise<PulledDelivery | null>;
   /** Removes a queue, messages included; a queue that is not there is no error. */
   deleteQueue(name: string): Promise<void>;
   /** Removes an exchange; one that is not there is no error. */
   deleteExchange(name: string): Promise<void>;
-  /** Removes every waiting message. */
+  /** Removes every waiting message. Rejects for a stream, as a pull does. */
   purgeQueue(name: string): Promise<void>;
   /** Closes the connection; twice is once. A blocked one is left without waiting for the end of the block. */
   close(): Promise<void>;
