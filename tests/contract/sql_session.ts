@@ -155,12 +155,14 @@ const CASES: Readonly<Record<string, Case>> = {
 
   "lets no statement of another task into an open transaction": async (under) => {
     const { session, table } = under;
-    const open = deferred();
+    const [begun, open] = [deferred(), deferred()];
     const failing = session.transaction(async (tx) => {
       await insert(tx, table, "(1, NULL)");
+      begun.resolve();
       await open.promise;
       throw new Error("rolled back");
     });
+    await begun.promise;
     const other = insert(session, table, "(2, NULL)");
     const third = session.transaction((tx) => insert(tx, table, "(3, NULL)"));
     open.resolve();

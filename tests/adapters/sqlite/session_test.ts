@@ -66,6 +66,19 @@ describe("a session over a SQLite handle", () => {
       assert.equal(countOf(other), 1);
     }));
 
+  it("lets a transaction write that has read, although another process wants to write as well", () =>
+    withFiles(async ({ database, other }) => {
+      const sessions = [sqliteSession(database), sqliteSession(other)];
+      await Promise.all([...sessions, ...sessions].map((session) =>
+        session.transaction(async (tx) => {
+          const { rows: [row] } = await tx.query("SELECT count(*) AS n FROM items");
+          await tx.query("INSERT INTO items (id) VALUES (?)", [Number(row?.["n"])]);
+        })
+      ));
+      const ids = database.prepare("SELECT id FROM items ORDER BY id").all().map(({ id }) => id);
+      assert.deepEqual(ids, [0, 1, 2, 3]);
+    }));
+
   it("waits for a transaction that was begun by hand, and says so when it does not end", () =>
     withFiles(async ({ database }) => {
       const session = sqliteSession(database, { busyTimeoutMs: 50 });
