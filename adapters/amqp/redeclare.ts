@@ -6,9 +6,9 @@
 
 import { describeError } from "../../src/errors.ts";
 import type { DeclareResult } from "../../src/ports/broker.ts";
+import { bindingKey, type Declared } from "../../src/topology/declared.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
 import { bindQueue, declareExchange, declareQueue } from "./admin.ts";
-import { type Declared, keyOf } from "./declared.ts";
 import type { Link } from "./link.ts";
 
 /** One object of the broker's. */
@@ -35,11 +35,6 @@ export function queueDeclarations(declared: Declared, name: string): readonly De
   const spec = declared.queue(name);
   const queues = spec === undefined ? [] : [queueDeclaration(declared, spec)];
   return [...queues, ...declared.bindingsOf(name).map((binding) => bindingDeclaration(declared, binding))];
-}
-
-/** Whether the broker may remove a queue without having been asked to. */
-export function goesByItself({ durable, exclusive, autoDelete, arguments: args }: QueueSpec): boolean {
-  return !durable || exclusive || autoDelete || Object.hasOwn(args, "x-expires");
 }
 
 /** Declares; why it does not stand, undefined when it does. */
@@ -76,7 +71,7 @@ function queueDeclaration(declared: Declared, spec: QueueSpec): Declaration {
 
 function bindingDeclaration(declared: Declared, spec: BindingSpec): Declaration {
   return {
-    key: `binding ${keyOf(spec)}`,
+    key: `binding ${bindingKey(spec)}`,
     object: `binding of "${spec.queue}" to "${spec.exchange}" with key "${spec.routingKey}"`,
     declare: (link) => bindQueue(link, spec),
     isWanted: () => declared.bindingsOf(spec.queue).includes(spec),

@@ -75,12 +75,10 @@ export class Subscriptions {
     for (const subscription of this.#all) subscription.miss(`the broker has not answered within ${PATIENCE_MS} ms`);
   }
 
-  /** An auto-delete queue goes with its last consumer; declared on every link again, it would stay for ever where nobody consumes. */
   #forget(subscription: AmqpSubscription): void {
     const { queue } = subscription;
     if (!this.#all.delete(subscription) || [...this.#all].some((other) => other.queue === queue)) return;
-    const { declared } = this.#means.topology;
-    if (declared.queue(queue)?.autoDelete === true) declared.removeQueue(queue);
+    this.#means.topology.declared.endConsumers(queue);
   }
 
   /** Nothing comes back any more. */

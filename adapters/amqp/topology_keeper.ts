@@ -7,12 +7,12 @@
 import type { Clock } from "../../src/clock.ts";
 import { describeError } from "../../src/errors.ts";
 import type { BrokerEvent } from "../../src/ports/broker.ts";
+import { Declared } from "../../src/topology/declared.ts";
 import { delayBefore } from "./backoff.ts";
-import { Declared } from "./declared.ts";
 import type { Link } from "./link.ts";
 import type { Backoff } from "./options.ts";
 import { inTime, PATIENCE_MS } from "./patience.ts";
-import { type Declaration, exchangeDeclarations, failureOf, goesByItself, queueDeclarations } from "./redeclare.ts";
+import { type Declaration, exchangeDeclarations, failureOf, queueDeclarations } from "./redeclare.ts";
 import type { SideLinks } from "./side_links.ts";
 
 /** What keeping a topology takes. */
@@ -59,14 +59,12 @@ export class TopologyKeeper {
 
   /** Before somebody consumes from a queue: declares what of it does not stand, and what may have gone by itself. */
   async refresh(link: Link, queue: string): Promise<void> {
-    const spec = this.declared.queue(queue);
-    const isFleeting = spec !== undefined && goesByItself(spec);
-    const exchanges = new Set(this.declared.bindingsOf(queue).map(({ exchange }) => exchange));
-    for (const name of exchanges) {
-      const mayBeGone = isFleeting && this.declared.exchange(name)?.autoDelete === true;
-      await this.#attempt(link, this.#due(exchangeDeclarations(this.declared, name), mayBeGone));
+    const gone = this.declared.mayBeGoneWith(queue);
+    for (const name of new Set(this.declared.bindingsOf(queue).map(({ exchange }) => exchange))) {
+      const isGone = gone.exchanges.some((exchange) => exchange.name === name);
+      await this.#attempt(link, this.#due(exchangeDeclarations(this.declared, name), isGone));
     }
-    await this.#attempt(link, this.#due(queueDeclarations(this.declared, queue), isFleeting));
+    await this.#attempt(link, this.#due(queueDeclarations(this.declared, queue), gone.queues.length > 0));
   }
 
   /** Asks for nothing any more. */

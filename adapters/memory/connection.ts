@@ -8,6 +8,7 @@ import { assertName, assertWholeNumber } from "../../src/internal/assert_option.
 import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
+import { Declarations } from "./declarations.ts";
 import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
 import { PullSide } from "./pull_side.ts";
@@ -38,6 +39,7 @@ export class MemoryConnection implements port.BrokerConnection {
   readonly #publishing: PublishSide;
   readonly #subscriptions = new Set<MemorySubscription>();
   readonly #pulling: PullSide;
+  readonly #declarations: Declarations;
   #isOpen = true;
 
   constructor(host: ConnectionHost, { onEvent }: port.BrokerOpenOptions) {
@@ -47,6 +49,7 @@ export class MemoryConnection implements port.BrokerConnection {
     this.limits = host.limits;
     this.#publishing = new PublishSide(host, this.#inlet, onEvent);
     this.#pulling = new PullSide(this.#inlet, host.virtualHost);
+    this.#declarations = new Declarations(host.virtualHost, this);
     this.#broker.enter();
   }
 
@@ -70,7 +73,8 @@ export class MemoryConnection implements port.BrokerConnection {
         inlet: this.#inlet,
         options,
         onEvent: this.#onEvent,
-        onEnd: () => this.#subscriptions.delete(subscription),
+        onEnd: () => this.#forget(subscription),
+        redeclare: () => this.#declarations.redeclare(queue),
       });
       this.#subscriptions.add(subscription);
       return subscription;
@@ -78,15 +82,15 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   declareExchange(spec: ExchangeSpec): Promise<port.DeclareResult> {
-    return this.#questions.declare(`declare exchange "${spec.name}"`, () => this.#broker.declareExchange(spec));
+    return this.#questions.declare(`declare exchange "${spec.name}"`, () => this.#declarations.declareExchange(spec));
   }
 
   declareQueue(spec: QueueSpec): Promise<port.DeclareResult> {
-    return this.#questions.declare(`declare queue "${spec.name}"`, () => this.#broker.declareQueue(spec, this));
+    return this.#questions.declare(`declare queue "${spec.name}"`, () => this.#declarations.declareQueue(spec));
   }
 
   bindQueue(spec: BindingSpec): Promise<port.DeclareResult> {
-    return this.#questions.declare(`bind queue "${spec.queue}"`, () => this.#broker.bind(spec, this));
+    return this.#questions.declare(`bind queue "${spec.queue}"`, () => this.#declarations.bind(spec));
   }
 
   checkQueue(name: string): Promise<port.QueueState> {
@@ -124,13 +128,13 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   deleteQueue(name: string): Promise<void> {
-    return this.#askAbout(name, "delete", () => this.#broker.deleteQueue(name, this));
+    return this.#askAbout(name, "delete", () => this.#declarations.deleteQueue(name));
   }
 
   deleteExchange(name: string): Promise<void> {
     return this.#questions.ask(`delete exchange "${name}"`, () => {
       assertName("the name of an exchange", name);
-      this.#broker.deleteExchange(name);
+      this.#declarations.deleteExchange(name);
     });
   }
 
@@ -152,6 +156,12 @@ export class MemoryConnection implements port.BrokerConnection {
   /** The broker takes publishes again. */
   unblock(): void {
     this.#publishing.unblock();
+  }
+
+  #forget(subscription: MemorySubscription): void {
+    const { queue } = subscription;
+    if (!this.#subscriptions.delete(subscription)) return;
+    if (![...this.#subscriptions].some((other) => other.queue === queue)) this.#declarations.endConsumers(queue);
   }
 
   #end(): void {

@@ -24,6 +24,8 @@ export interface SubscriptionTerms {
   readonly onEvent: (event: BrokerEvent) => void;
   /** It was closed. */
   readonly onEnd: () => void;
+  /** Has its queue back, where the broker has removed it by itself. */
+  readonly redeclare: () => void;
 }
 
 /** A subscription of the memory broker. */
@@ -41,6 +43,10 @@ export class MemorySubscription implements Subscription {
     this.#terms = terms;
     this.#prefetch = terms.options.prefetch;
     this.#attach();
+  }
+
+  get queue(): string {
+    return this.#terms.queue;
   }
 
   get live(): boolean {
@@ -124,6 +130,7 @@ export class MemorySubscription implements Subscription {
     this.#stopWaiting = this.#host.awaitQueue(queue, () => this.#recover());
     onEvent({ type: "consumer_lost", queue, reason });
     options.onLost(reason);
+    this.#terms.redeclare();
     if (this.#host.findQueue(queue) !== undefined) this.#recover();
   }
 

@@ -199,6 +199,20 @@ describe("a consumer whose queue goes by itself", () => {
     });
   }
 
+  it("does not have one declared that its own connection has deleted", () => {
+    const moody = new Moody();
+    return withScript(moody.script, async ({ mq, client }) => {
+      await mq.declareQueue({ ...queueSpec("q"), autoDelete: true });
+      await reading(mq, "q", { tag: "t" });
+      const { channel } = await client.received("BasicConsume");
+      await mq.deleteQueue("q");
+      moody.mood = ({ name }) => name === "BasicConsume" ? "NOT_FOUND - no queue 'q'" : undefined;
+      client.send(methodFrame("BasicCancel", channel, { consumerTag: "t", noWait: true }));
+      await client.received("BasicConsume", 4);
+      assert.equal(client.named("QueueDeclare").length, 1);
+    });
+  });
+
   it("does not have one declared that only somebody can have deleted", () => {
     const moody = new Moody();
     return withScript(moody.script, async ({ mq, client, reported }) => {

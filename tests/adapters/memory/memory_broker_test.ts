@@ -308,6 +308,26 @@ describe("connections to a memory broker", () => {
     assert.deepEqual([subscription.live, deliveries.length, broker.inspect("q")?.consumers], [true, 1, 1]);
   });
 
+  it("do not have a queue back that goes by itself when they have deleted it, or somebody else has the name by then", async () => {
+    const { broker, clock, mq } = await opened();
+    const spec = { name: "q", durable: true, exclusive: false, autoDelete: true, arguments: {} };
+    await mq.declareQueue(spec);
+    const { subscription } = await subscribe(mq, "q");
+    await mq.deleteQueue("q");
+    await clock.advance(0);
+    assert.deepEqual([subscription.live, broker.inspect("q")], [false, undefined]);
+    await subscription.close();
+    await mq.declareQueue(spec);
+    const { subscription: another } = await subscribe(mq, "q");
+    const somebody = await connect(broker, clock);
+    const [, taken] = await Promise.all([
+      somebody.deleteQueue("q"),
+      somebody.declareQueue({ ...spec, exclusive: true }),
+    ]);
+    await clock.advance(0);
+    assert.deepEqual([taken.status, another.live], ["declared", false]);
+  });
+
   it("do not hear of the end of a block once they are closed", async () => {
     const { broker, clock } = await opened();
     const events: string[] = [];

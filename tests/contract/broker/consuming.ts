@@ -210,6 +210,25 @@ export function consuming(it: Scenario): void {
     assert.deepEqual(events.map(({ type }) => type), ["consumer_lost", "consumer_recovered"]);
   });
 
+  it(
+    "has a queue that goes by itself declared and bound again by whoever consumes from it, and the exchange that went with it",
+    async (world) => {
+      const { mq, events } = await world.connect();
+      const [queue, exchange] = [world.name("q"), world.name("x")];
+      await world.declareExchange(exchange, { type: "topic", autoDelete: true, by: mq });
+      await world.declareQueue(queue, { autoDelete: true, by: mq });
+      await world.bind(queue, exchange, { key: "k.#", by: mq });
+      const { deliveries, recoveries, subscription } = await world.read(queue, { by: mq });
+      await world.mq.deleteQueue(queue);
+      await world.until("a recovery", () => recoveries() === 1);
+      assert.deepEqual(await world.publish("k.l", { exchange }), { outcome: "confirmed" });
+      await world.until("a message on the new queue", () => deliveries.length === 1);
+      assert.deepEqual(events.map(({ type }) => type), ["consumer_lost", "consumer_recovered"]);
+      await subscription.close();
+      await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent");
+    },
+  );
+
   it("leaves a subscription alone that was closed while its queue was away", async (world) => {
     const queue = await world.queue("q");
     const { losses, recoveries, subscription } = await world.read(queue);

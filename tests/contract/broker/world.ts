@@ -193,18 +193,22 @@ export class World {
     return name;
   }
 
-  declareExchange(name: string, spec: Partial<ExchangeSpec> = {}): Promise<DeclareResult> {
+  declareExchange(
+    name: string,
+    spec: Partial<ExchangeSpec> & { readonly by?: BrokerConnection } = {},
+  ): Promise<DeclareResult> {
+    const { by = this.mq, ...rest } = spec;
     this.#exchanges.add(name);
-    return this.mq.declareExchange({ name, type: "direct", durable: true, autoDelete: false, arguments: {}, ...spec });
+    return by.declareExchange({ name, type: "direct", durable: true, autoDelete: false, arguments: {}, ...rest });
   }
 
   async bind(
     queue: string,
     exchange: string,
-    { key = "", args = {} }: { key?: string; args?: DeclareArguments } = {},
+    { key = "", args = {}, by = this.mq }: { key?: string; args?: DeclareArguments; by?: BrokerConnection } = {},
   ): Promise<void> {
     const spec = { queue, exchange, routingKey: key, arguments: args };
-    assert.deepEqual(await this.mq.bindQueue(spec), { status: "declared" });
+    assert.deepEqual(await by.bindQueue(spec), { status: "declared" });
   }
 
   /** Declares a whole topology; its queues are removed at the end, its exchanges stay: they are shared. */
