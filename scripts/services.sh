@@ -5,6 +5,7 @@
 #   scripts/services.sh fault-node      a RabbitMQ node of its own, with TLS, for tests that stop, block or restart one
 #   scripts/services.sh fault-node stop | kill
 #   scripts/services.sh rabbitmq4       RabbitMQ 4.0 from Debian 13, in a folder; stop ends it
+#   scripts/services.sh pgbouncer       a pooler in transaction mode in front of PostgreSQL; stop ends it
 #   scripts/services.sh all             all of them; without RabbitMQ 4 it says why and goes on
 #
 # What already answers is used as it is. What is missing is installed from Debian packages and started, which takes
@@ -15,7 +16,8 @@ export DEBIAN_FRONTEND=noninteractive
 readonly SERVICES_DIR=${ACEMQ_SERVICES_DIR:-/var/cache/acemq}
 readonly FAULT_DIR=$SERVICES_DIR/fault TLS_DIR=$SERVICES_DIR/tls CHROOT=$SERVICES_DIR/rabbitmq4
 readonly FAULT_NODE=acemqfault@localhost NODE_4=rabbit4@localhost
-readonly AMQP_PORT=5672 FAULT_PORT=5673 TLS_PORT=5671 PORT_4=5674
+readonly BOUNCER_DIR=$SERVICES_DIR/pgbouncer
+readonly AMQP_PORT=5672 FAULT_PORT=5673 TLS_PORT=5671 PORT_4=5674 BOUNCER_PORT=6433
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -104,6 +106,47 @@ DO $$ BEGIN
 END $$;
 SELECT 'CREATE DATABASE acemq OWNER acemq' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'acemq')\gexec
 SQL
+}
+
+pgbouncer() {
+  local url=postgres://acemq:acemq@127.0.0.1:$BOUNCER_PORT/acemq
+  case ${1:-start} in
+    start) psql "$url" -qtc 'select 1' >/dev/null 2>&1 || pgbouncer_start "$url" ;;
+    stop) kill -INT "$(cat "$BOUNCER_DIR/pid")"; return ;;
+    *) die "Cannot $1 PgBouncer: start and stop are known" ;;
+  esac
+  echo "export ACEMQ_PGBOUNCER_URL=$url"
+}
+
+# Fewer connections to the database than a test has to the pooler, so that every transaction may get another one.
+pgbouncer_start() {
+  install_packages pgbouncer
+  need_root "start PgBouncer"
+  mkdir -p "$BOUNCER_DIR"
+  echo '"acemq" "acemq"' >"$BOUNCER_DIR/users"
+  cat >"$BOUNCER_DIR/pgbouncer.ini" <<CONF
+[databases]
+* = host=127.0.0.1 port=5432
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $BOUNCER_PORT
+unix_socket_dir =
+auth_type = plain
+auth_file = $BOUNCER_DIR/users
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 200
+logfile = $BOUNCER_DIR/log
+pidfile = $BOUNCER_DIR/pid
+CONF
+  chown -R postgres "$BOUNCER_DIR"
+  say "Starting PgBouncer"
+  runuser -u postgres -- /usr/sbin/pgbouncer -q -d "$BOUNCER_DIR/pgbouncer.ini" >&2
+  for _ in $(seq 40); do
+    psql "$1" -qtc 'select 1' >/dev/null 2>&1 && return
+    sleep 0.25
+  done
+  die "Cannot use PgBouncer: $1 does not answer, see $BOUNCER_DIR/log"
 }
 
 # A CA with a server and a client certificate, and a CA of a stranger. Test keys: they open nothing else.
@@ -245,6 +288,7 @@ case ${1:-start} in
   start) rabbitmq; postgresql ;;
   fault-node) fault_node "${2:-start}" ;;
   rabbitmq4) rabbitmq4 "${2:-start}" ;;
-  all) rabbitmq; postgresql; fault_node; rabbitmq4_or_why_not ;;
-  *) die "Cannot start '$1': fault-node, rabbitmq4 and all are known" ;;
+  pgbouncer) pgbouncer "${2:-start}" ;;
+  all) rabbitmq; postgresql; pgbouncer; fault_node; rabbitmq4_or_why_not ;;
+  *) die "Cannot start '$1': fault-node, rabbitmq4, pgbouncer and all are known" ;;
 esac

@@ -9,7 +9,7 @@ import { ConnectionSession, TransactionSession } from "../sql/connection_session
 import type { WaitOptions } from "../sql/turns.ts";
 import { assertSqlValues } from "../sql/values.ts";
 import type { PgPool, PgPoolClient, PostgresJsRoot } from "./drivers.ts";
-import { pgConnection, runPg } from "./pg_connection.ts";
+import { assertCommitted, pgConnection, runPg } from "./pg_connection.ts";
 import { postgresJsConnection, runPostgresJs } from "./postgres_js_connection.ts";
 
 /** On the root of postgres.js. */
@@ -26,17 +26,28 @@ export class PostgresJsSession implements SqlSession {
     return await runPostgresJs(this.#sql, text, params);
   }
 
+  /**
+   * The driver ends a transaction with a prepared `commit`, unless it was told `prepare: false`. Behind a pooler in transaction mode that
+   * statement may be unknown to the connection: the driver tries it again in the transaction that has failed over it, which the database
+   * rolls back without an error. So what was done is committed before, and what the driver ends is an empty transaction.
+   */
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
-    const outcome: { result?: T } = {};
-    await this.#sql.begin(async (sql) => {
+    const outcome: { committed?: { readonly result: T } } = {};
+    const begun = this.#sql.begin(async (sql) => {
       const tx = new TransactionSession(postgresJsConnection(sql));
       try {
-        outcome.result = await work(tx);
+        const result = await work(tx);
+        assertCommitted((await sql.unsafe("COMMIT AND CHAIN")).command);
+        outcome.committed = { result };
       } finally {
         tx.end();
       }
     });
-    return outcome.result as T;
+    await begun.catch((error) => {
+      if (outcome.committed === undefined) throw error;
+    });
+    // Begun and not rejected, so it is there.
+    return (outcome.committed as { readonly result: T }).result;
   }
 }
 

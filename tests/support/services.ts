@@ -16,6 +16,10 @@ import process from "node:process";
 export const AMQP_URL: string = process.env["ACEMQ_AMQP_URL"] ?? "amqp://guest:guest@127.0.0.1:5672";
 export const POSTGRES_URL: string = process.env["ACEMQ_POSTGRES_URL"] ?? "postgres://acemq:acemq@127.0.0.1:5432/acemq";
 
+/** A pooler in transaction mode in front of PostgreSQL. */
+export const PGBOUNCER_URL: string = process.env["ACEMQ_PGBOUNCER_URL"] ??
+  "postgres://acemq:acemq@127.0.0.1:6433/acemq";
+
 /** RabbitMQ 4.0, for what differs there. */
 export const RABBITMQ4_URL: string = process.env["ACEMQ_RABBITMQ4_URL"] ?? "amqp://guest:guest@127.0.0.1:5674";
 
@@ -28,11 +32,12 @@ export const TLS_URL: string = process.env["ACEMQ_TLS_URL"] ?? "amqps://guest:gu
 export const TLS_DIR: string = process.env["ACEMQ_TLS_DIR"] ?? "/var/cache/acemq/tls";
 
 /** A service a test may need. */
-export type Service = "rabbitmq" | "postgresql" | "fault_node" | "rabbitmq4";
+export type Service = "rabbitmq" | "postgresql" | "pgbouncer" | "fault_node" | "rabbitmq4";
 
 const SERVICES: Readonly<Record<Service, { readonly url: string; readonly start: string }>> = {
   rabbitmq: { url: AMQP_URL, start: "scripts/services.sh" },
   postgresql: { url: POSTGRES_URL, start: "scripts/services.sh" },
+  pgbouncer: { url: PGBOUNCER_URL, start: "scripts/services.sh pgbouncer" },
   fault_node: { url: FAULT_AMQP_URL, start: "scripts/services.sh fault-node" },
   rabbitmq4: { url: RABBITMQ4_URL, start: "scripts/services.sh rabbitmq4" },
 };
