@@ -32,18 +32,32 @@ export class PostgresJsSession implements SqlSession {
    * rolls back without an error. So what was done is committed before, and what the driver ends is an empty transaction.
    */
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
-    const outcome: { committed?: { readonly result: T } } = {};
+    const outcome: { committed?: { readonly result: T }; tx?: TransactionSession; isOver?: boolean } = {};
     const begun = this.#sql.begin(async (sql) => {
-      const tx = new TransactionSession(postgresJsConnection(sql));
+      const connection = postgresJsConnection(sql);
+      const run = (text: string, params: readonly SqlValue[]): Promise<SqlResult> =>
+        connection.run(text, params).catch((error) => {
+          if (isLost(error)) outcome.isOver = true;
+          throw error;
+        });
+      const tx = outcome.tx = new TransactionSession({ ...connection, run });
       try {
         const result = await work(tx);
-        assertCommitted((await sql.unsafe("COMMIT AND CHAIN")).command);
-        outcome.committed = { result };
+        if (outcome.isOver !== true) {
+          assertCommitted((await sql.unsafe("COMMIT AND CHAIN")).command);
+          outcome.committed = { result };
+        }
+      } catch (error) {
+        if (outcome.isOver !== true) throw error;
       } finally {
         tx.end();
       }
+      // The driver has rejected; it would end the transaction on the connection that is lost, and throw past every promise over it.
+      if (outcome.isOver === true) await new Promise(() => {});
     });
     await begun.catch((error) => {
+      outcome.isOver = true;
+      outcome.tx?.end();
       if (outcome.committed === undefined) throw error;
     });
     // Begun and not rejected, so it is there.
@@ -78,6 +92,11 @@ export class PgPoolSession implements SqlSession {
       client.release(!isSound && !isIdle(client));
     }
   }
+}
+
+/** Whether postgres.js says that the connection is gone. */
+function isLost(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "CONNECTION_CLOSED";
 }
 
 /** A client that could not be rolled back must not go back to the pool with a transaction open. */

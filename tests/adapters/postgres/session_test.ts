@@ -6,6 +6,7 @@ import type { SqlSession } from "../../../src/ports/sql_session.ts";
 import { type SessionUnderTest, sqlSessionContract } from "../../contract/sql_session.ts";
 import { type Scratch, scratch } from "../../support/postgres_scratch.ts";
 import { missing } from "../../support/services.ts";
+import { deferred } from "../../support/until.ts";
 
 const skip = await missing("postgresql");
 
@@ -98,6 +99,27 @@ describe("a session over a transaction that is open", () => {
       await postgresSession(reserved).transaction((tx) => tx.query("INSERT INTO items (id) VALUES (2)"));
       assert.equal(await committed(place), 1);
       reserved.release();
+    }),
+  );
+
+  it(
+    "rejects when its connection is lost, and what the work does about it harms nobody",
+    { skip },
+    inPlace(async (place) => {
+      const session = postgresSession(place.postgresJs());
+      for (const moment of ["in a statement", "between two"] as const) {
+        const noticed = deferred();
+        const over = session.transaction(async (tx) => {
+          if (moment === "in a statement") await tx.query("SELECT pg_terminate_backend(pg_backend_pid())");
+          const { rows: [row] } = await tx.query("SELECT pg_backend_pid() AS pid");
+          await place.sql.unsafe(`SELECT pg_terminate_backend(${Number(row?.["pid"])})`);
+          await noticed.promise;
+          await tx.query("SELECT 1");
+        });
+        await assert.rejects(over, moment);
+        noticed.resolve();
+        assert.equal((await session.query("SELECT 1 AS one")).changes, 1);
+      }
     }),
   );
 
