@@ -13,6 +13,7 @@ import type { DeclareArguments } from "../topology/specs.ts";
 import type { IdempotencyStore, TwoAnswerStore } from "../ports/idempotency_store.ts";
 import type { IdempotencyOptions } from "./idempotency/options.ts";
 import type { ConsumeInterceptor } from "./interceptor.ts";
+import { assertStreamOffset } from "./stream_offset.ts";
 
 /** Options of every form of consuming. */
 export interface ReceiveOptions<T = unknown> {
@@ -94,7 +95,10 @@ export function intakeOf(
     ReceiveOptions,
 ): Intake {
   const intake: Intake = { prefetch: prefetchOf(prefetch), ladder: ladderOf(retry, rungsMs), declare };
-  if (Object.hasOwn(args, "x-stream-offset")) assertNoRetry(intake.ladder);
+  if (Object.hasOwn(args, "x-stream-offset")) {
+    assertStreamOffset(args["x-stream-offset"]);
+    assertNoRetry(intake.ladder);
+  }
   return intake;
 }
 

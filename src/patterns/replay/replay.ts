@@ -118,7 +118,7 @@ class Pass<T> {
     } finally {
       if (!isSettled) this.#reading.keep(delivery);
     }
-    this.#options.onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message });
+    await this.#options.onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message });
   }
 
   /** Publishes the copy, and acknowledges the original when a queue has it. */

@@ -60,11 +60,11 @@ export interface ReplayOptions<T = unknown> {
   readonly dryRun?: boolean;
   /** Leaves the attempt and the error as they are, for messages that are only to lie elsewhere. @default {false} */
   readonly keepAttempts?: boolean;
-  /** Called after every message, moved or passed over. What it throws ends the pass as `failed`; it is not waited for. */
-  readonly onProgress?: (progress: ReplayProgress<T>) => void;
+  /** Called after every message, moved or passed over. It is waited for, and what it throws ends the pass as `failed`. */
+  readonly onProgress?: (progress: ReplayProgress<T>) => void | Promise<void>;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
-  /** Ends the pass after the message in hand, as `cancelled`. */
+  /** Ends the pass after the message in hand, its filter included, as `cancelled`. */
   readonly signal?: AbortSignal;
 }
 

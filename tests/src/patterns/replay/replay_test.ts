@@ -510,17 +510,18 @@ describe("a close of the connection", () => {
 });
 
 describe("what the caller's own code throws", () => {
-  it("in its progress callback ends the pass after a move that counts", async () => {
-    const { world, mq } = await scene("ab");
+  it("in its progress callback ends the pass after a move that counts, also when it is thrown later", async () => {
     const fault = new Error("No bar");
-    const result = await mq.replay(QUEUE, {
-      onProgress: () => {
-        throw fault;
-      },
-    });
-    assert.equal(errorOf(result), fault);
-    assert.deepEqual([result.moved, whereabouts(world)], [1, ["b", "a"]]);
-    await world.close();
+    const throwing = [() => {
+      throw fault;
+    }, () => Promise.reject(fault)];
+    for (const onProgress of throwing) {
+      const { world, mq } = await scene("ab");
+      const result = await mq.replay(QUEUE, { onProgress });
+      assert.equal(errorOf(result), fault);
+      assert.deepEqual([result.moved, whereabouts(world)], [1, ["b", "a"]]);
+      await world.close();
+    }
   });
 });
 
