@@ -61,7 +61,7 @@ export interface ReplayOptions<T = unknown> {
   /** Leaves the attempt and the error as they are, for messages that are only to lie elsewhere. @default {false} */
   readonly keepAttempts?: boolean;
   /** Called after every message, moved or passed over. It is waited for, and what it throws ends the pass as `failed`. */
-  readonly onProgress?: (progress: ReplayProgress<T>) => void | Promise<void>;
+  readonly onProgress?: (progress: ReplayProgress<T>) => unknown;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
   /** Ends the pass after the message in hand, its filter included, as `cancelled`. */
