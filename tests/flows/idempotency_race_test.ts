@@ -15,7 +15,8 @@ const skip = await missing("postgresql");
 const PROCESSES = 8;
 
 /** What is raced for is the database's, so one runtime does it at full length. */
-const IDS = "Deno" in globalThis || "Bun" in globalThis || process.version.startsWith("v22.") ? 500 : 5_000;
+const IS_LONG = !("Deno" in globalThis || "Bun" in globalThis || process.version.startsWith("v22."));
+const IDS = IS_LONG ? 5_000 : 500;
 
 /** What a process says at its end. */
 interface Share {
@@ -78,7 +79,8 @@ async function race(database: SharedDatabase): Promise<void> {
     assert.deepEqual(won, Array.from({ length: IDS }, (_, id) => id), "Each is won once");
     const total = (what: keyof Share["answers"]): number => shares.reduce((sum, { answers }) => sum + answers[what], 0);
     assert.equal(total("in_progress") + total("already_confirmed"), (PROCESSES - 1) * IDS, "All others were told so");
-    assert.ok(shares.filter((share) => share.won.length > 0).length > 1, "It was a race");
+    // A few hundred may be over before the second process has read its line of input.
+    if (IS_LONG) assert.ok(shares.filter((share) => share.won.length > 0).length > 1, "It was a race");
     assert.equal(await claims.store.count(), IDS);
   } finally {
     await Promise.all(claimers.map((claimer) => claimer.kill()));
