@@ -55,6 +55,8 @@ describe("a connection that is closed by force", () => {
         await (await peer.mq.consume(queue, () => {}, { retry: RUNG })).close();
         await other.put(queue, `"mine"`, { ...JSON_BODY, messageId: randomUuid() });
         await death.kill(other, queue);
+        // Consumed from before it has died, it would not.
+        await until("it is dead", async () => await other.depth(`${queue}.dlq`) === 1);
         queues.push(queue);
       }
       const seen = await failFirst(world, peer, queues);
