@@ -115,6 +115,8 @@ export class SocketClient extends AMQPClient {
 
   /** Opens a channel. */
   async openChannel(): Promise<LinkChannel> {
+    // A channel that is opened after the end would not hear of it.
+    if (!this.isUsable) throw new Error("the connection is gone");
     const free = this.channels.findIndex((channel) => channel === undefined);
     const id = free === -1 ? this.channels.length : free;
     if (this.channelMax > 0 && id > this.channelMax) {

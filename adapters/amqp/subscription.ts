@@ -59,7 +59,9 @@ export class AmqpSubscription implements Subscription {
   /** The newest attempt; whatever still arrives on an older one is left to the broker. */
   #current: Standing | undefined;
   #isLive = false;
-  /** Its loss was told, and its return was not. */
+  /** It stood before, and whoever consumes knows that it does not. */
+  #isLost = false;
+  /** Everybody was told of the loss, and not of the return. */
   #isMissed = false;
   /** Why the broker closed a link on which it was asked to consume. */
   #fault: string | undefined;
@@ -103,7 +105,7 @@ export class AmqpSubscription implements Subscription {
       throw error;
     }
     if (this.#isEnding || standing !== this.#current) return void channel.leave();
-    this.#isLive = true;
+    this.#stands();
     if (standing.lostBecause !== undefined) this.#lost(standing, standing.lostBecause);
   }
 
@@ -193,6 +195,7 @@ export class AmqpSubscription implements Subscription {
     if (standing !== this.#current) return;
     if (!this.#isLive) return void (standing.lostBecause = reason);
     this.#isLive = false;
+    this.#isLost = true;
     this.#current = undefined;
     void standing.channel.leave();
     this.#settings.onLost(reason);
@@ -233,13 +236,15 @@ export class AmqpSubscription implements Subscription {
       this.#fault = link.fault ?? this.#fault;
       return signal.aborted || !link.isUsable ? undefined : describeCallError(error);
     }
-    if (signal.aborted || !this.live) return undefined;
-    this.#fault = undefined;
-    this.#settings.onRecovered();
-    if (!this.#isMissed) return undefined;
-    this.#isMissed = false;
-    this.#host.report({ type: "consumer_recovered", queue: this.#settings.queue });
     return undefined;
+  }
+
+  #stands(): void {
+    this.#isLive = true;
+    this.#fault = undefined;
+    if (this.#isLost) this.#settings.onRecovered();
+    if (this.#isMissed) this.#host.report({ type: "consumer_recovered", queue: this.#settings.queue });
+    this.#isLost = this.#isMissed = false;
   }
 
   /** Consumes elsewhere first, for as long as it takes to start here: an auto-delete queue would go with its last consumer. */

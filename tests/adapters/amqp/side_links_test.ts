@@ -88,6 +88,29 @@ describe("a consumer over which the broker closes the connection", () => {
     });
   });
 
+  it("is not waited for by a close when its trial holds just as the connection breaks", () => {
+    const brittle = new Brittle();
+    const reconnect = { initialDelayMs: 100, maxDelayMs: 100 };
+    return withScript(brittle.script, async (world) => {
+      const { mq, client, broker, reported } = world;
+      const { subscription } = await reading(mq, "bad", { tag: "b" });
+      brittle.mood = on("BasicConsume", "bad", "close");
+      client.socket.destroy();
+      await reported("recovered");
+      brittle.mood = on("BasicConsume", "bad", "silence");
+      const trial = await until("a trial", () => trials(world).find((one) => !one.isGone));
+      const { channel } = await trial.received("BasicConsume");
+      broker.clients[2]?.socket.destroy();
+      await reported("lost", 2);
+      trial.send(methodFrame("BasicConsumeOk", channel, { consumerTag: "b" }));
+      await until("the end of the trial", () => trial.isGone);
+      brittle.mood = () => undefined;
+      await until("it consumes", () => subscription.live);
+      await mq.close();
+      await until("every link is gone", () => broker.clients.every(({ isGone }) => isGone));
+    }, { reconnect });
+  });
+
   it("leaves neither link nor timer when the connection closes during a trial that gets no answer", async () => {
     const [clock, brittle] = [new CountingClock(), new Brittle()];
     await withScript(brittle.script, async (world) => {
