@@ -6,7 +6,7 @@ import type { BrokerEvent } from "../../src/ports/broker.ts";
 import { queueSpec, type Reader, reading } from "../support/amqp_connection.ts";
 import { methodFrame } from "../support/amqp_frames.ts";
 import { CountingClock } from "../support/residue.ts";
-import { type Answer, type Script, type ScriptedBroker, type ScriptedClient } from "../support/scripted_broker.ts";
+import type { Answer, Script, ScriptedBroker, ScriptedClient } from "../support/scripted_broker.ts";
 import { withScript } from "../support/scripted_world.ts";
 import { until } from "../support/until.ts";
 
