@@ -305,11 +305,9 @@ export class Connection {
   async idle(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.#assertOpen();
     const { broker, environment } = this.#parts;
-    const closing = this.#closingNow.signal;
     const signal = signalOf("idle", options);
-    const ends = signal === undefined ? closing : AbortSignal.any([signal, closing]);
     try {
-      await untilIdle({ broker, environment, feeds: this.#feeds }, ends);
+      await untilIdle({ broker, environment, feeds: this.#feeds }, this.#untilClosing(signal));
     } catch (error) {
       signal?.throwIfAborted();
       this.#assertOpen();

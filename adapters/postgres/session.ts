@@ -6,16 +6,9 @@
 
 import { type Clock, systemClock } from "../../src/clock.ts";
 import type { SqlSession } from "../../src/ports/sql_session.ts";
-import { ConnectionSession, TransactionSession } from "../sql/connection_session.ts";
+import { ConnectionSession, type SqlConnection, TransactionSession } from "../sql/connection_session.ts";
 import type { WaitOptions } from "../sql/turns.ts";
-import {
-  isPgClient,
-  isPgPool,
-  isPostgresJs,
-  isPostgresJsRoot,
-  type PostgresHandle,
-  type PostgresJs,
-} from "./drivers.ts";
+import { isPgClient, isPgPool, isPostgresJs, isPostgresJsRoot, type PostgresHandle } from "./drivers.ts";
 import { pgConnection } from "./pg_connection.ts";
 import { PgPoolSession, PostgresJsSession } from "./pool_sessions.ts";
 import { postgresJsConnection } from "./postgres_js_connection.ts";
@@ -55,19 +48,20 @@ export interface PostgresSessionOptions {
 export function postgresSession(handle: PostgresHandle, options: PostgresSessionOptions = {}): SqlSession {
   const { busyTimeoutMs = 5_000, clock = systemClock(), inTransaction } = options;
   const wait = { busyTimeoutMs, clock };
-  if (isPostgresJs(handle)) return postgresJsSession(handle, wait, inTransaction);
+  if (isPostgresJs(handle)) {
+    return isPostgresJsRoot(handle)
+      ? new PostgresJsSession(handle)
+      : sessionOn(postgresJsConnection(handle), wait, inTransaction);
+  }
   if (isPgPool(handle)) return new PgPoolSession(handle, wait);
   if (!isPgClient(handle)) {
     throw new TypeError("Cannot use the database handle: a handle of 'postgres' or 'pg' is wanted");
   }
-  const connection = pgConnection(handle);
-  const isOpen = inTransaction ?? connection.isInTransaction();
-  return isOpen === true ? new TransactionSession(connection) : new ConnectionSession(connection, wait);
+  return sessionOn(pgConnection(handle), wait, inTransaction);
 }
 
-function postgresJsSession(sql: PostgresJs, wait: WaitOptions, inTransaction: boolean | undefined): SqlSession {
-  if (isPostgresJsRoot(sql)) return new PostgresJsSession(sql);
-  const connection = postgresJsConnection(sql);
+/** A transaction that is open is the session; whether there is one, the caller's word counts before the driver's. */
+function sessionOn(connection: SqlConnection, wait: WaitOptions, inTransaction: boolean | undefined): SqlSession {
   const isOpen = inTransaction ?? connection.isInTransaction();
   return isOpen === true ? new TransactionSession(connection) : new ConnectionSession(connection, wait);
 }

@@ -62,6 +62,12 @@ export interface SqlIdempotencyTarget<Handle> {
   readonly sessionOf: (tx: Handle | SqlSession) => SqlSession;
 }
 
+/** What stands in the row of a message. */
+interface Seen {
+  readonly confirmed: boolean;
+  readonly expired: boolean;
+}
+
 const PURGE_BATCH = 1_000;
 
 /**
@@ -146,7 +152,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const { changes } = await this.#run("confirm a message", layout.confirm(facts));
     if (changes > 0) return "held";
     const seen = await this.#look(layout, id, facts.nowMs);
-    return seen !== undefined && seen.confirmed && !seen.expired ? "held" : "lost";
+    return isRemembered(seen) ? "held" : "lost";
   }
 
   async release(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
@@ -165,8 +171,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async isConfirmed(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    const seen = await this.#look(await this.#known(), id, this.#clock.now());
-    return seen !== undefined && seen.confirmed && !seen.expired;
+    return isRemembered(await this.#look(await this.#known(), id, this.#clock.now()));
   }
 
   /**
@@ -195,7 +200,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     }
     if ((await run(layout.insertConfirmed(facts))).changes > 0) return "confirmed";
     const seen = await this.#look(layout, id, facts.nowMs, session);
-    if (seen?.confirmed === true && !seen.expired) return "already_confirmed";
+    if (isRemembered(seen)) return "already_confirmed";
     if (seen?.expired === true && (await run(layout.takeOverConfirmed(facts))).changes > 0) return "confirmed";
     throw new RetryableError(`Cannot confirm message "${id}": somebody else has claimed it and works on it`);
   }
@@ -230,7 +235,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     id: string,
     nowMs: number,
     session = this.#target.session,
-  ): Promise<{ readonly confirmed: boolean; readonly expired: boolean } | undefined> {
+  ): Promise<Seen | undefined> {
     const { rows: [row] } = await this.#run("look at a message", layout.look(id, nowMs), session);
     if (row === undefined) return undefined;
     return { confirmed: readBoolean(row["confirmed"]), expired: readBoolean(row["expired"]) };
@@ -262,6 +267,11 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
       throw new StoreError(`Cannot ${what}: the database did not do it, for the reason in the cause`, { cause: error });
     }
   }
+}
+
+/** Confirmed, and the retention has not ended. */
+function isRemembered(seen: Seen | undefined): boolean {
+  return seen !== undefined && seen.confirmed && !seen.expired;
 }
 
 function tokenOf({ rows }: SqlResult): string {

@@ -68,12 +68,6 @@ export function sqliteConnection(database: SqliteDatabase): SqlConnection {
   };
 }
 
-/** Whether a value is such a handle. */
-export function isSqliteDatabase(value: object): value is SqliteDatabase {
-  return "prepare" in value && typeof value.prepare === "function" &&
-    ("isTransaction" in value || "inTransaction" in value);
-}
-
 function run({ statement, givesRows }: Prepared, params: readonly SqlValue[]): SqlResult {
   if (!givesRows) return { rows: [], changes: Number(statement.run(...params).changes) };
   const rows = statement.all(...params) as SqlResult["rows"];

@@ -8,7 +8,7 @@
  */
 
 import { ConnectionError } from "../errors.ts";
-import { settledOrAborted } from "../internal/abort.ts";
+import { orAborted } from "../internal/abort.ts";
 import type { BrokerConnection, QueueState } from "../ports/broker.ts";
 import type { Environment } from "../ports/environment.ts";
 import type { Feed } from "./feed.ts";
@@ -75,10 +75,4 @@ function assertOutsideHandlers({ environment: { scope }, feeds }: Restless): voi
   const within = scope?.current();
   if (![...feeds].some(({ taken }) => [...taken].some((item) => item === within))) return;
   throw new TypeError("Cannot wait for the connection to be idle: the handler that waits is one it waits for");
-}
-
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  await settledOrAborted(promise, signal);
-  signal.throwIfAborted();
-  return await promise;
 }

@@ -6,6 +6,7 @@
 
 import type { Random } from "../clock.ts";
 import { describeError, isFatal } from "../errors.ts";
+import { describeKind } from "../internal/option_kinds.ts";
 import { decideRetry, type Ladder } from "../retry/ladder.ts";
 import type { ConsumeOutcome } from "../telemetry/outcomes.ts";
 import { isAck } from "./ack.ts";
@@ -108,7 +109,9 @@ function decide(handled: Handled, facts: DeliveryFacts, rules: SettlementRules):
 
 function decideReturned(value: unknown, facts: DeliveryFacts, rules: SettlementRules): Settlement {
   if (value === undefined) return ACKNOWLEDGE;
-  if (!isAck(value)) return setAside("dlq", "dead_lettered", "the handler returned no acknowledgement", kindOf(value));
+  if (!isAck(value)) {
+    return setAside("dlq", "dead_lettered", "the handler returned no acknowledgement", describeKind(value));
+  }
   switch (value.kind) {
     case "accept":
       return ACKNOWLEDGE;
@@ -161,9 +164,4 @@ function setAside(target: SetAside["target"], outcome: SetAside["outcome"], why:
 
 function wordsFor(detail: unknown): string {
   return describeError(detail) || "no reason given";
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : typeof value;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { settledOrAborted } from "../internal/abort.ts";
+import { orAborted } from "../internal/abort.ts";
 import type { BrokerConnection, CompareResult } from "../ports/broker.ts";
 import { type PlanItem, type PlanStatus, TopologyPlan } from "../topology/plan.ts";
 import type { BindingSpec, TopologySpec } from "../topology/specs.ts";
@@ -62,10 +62,6 @@ function unknownBinding({ queue, exchange, routingKey }: BindingSpec): PlanItem 
 }
 
 async function answered<Answer>(question: () => Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
-  if (signal === undefined) return await question();
-  signal.throwIfAborted();
-  const asked = question();
-  await settledOrAborted(asked, signal);
-  signal.throwIfAborted();
-  return await asked;
+  signal?.throwIfAborted();
+  return await orAborted(question(), signal);
 }

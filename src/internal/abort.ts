@@ -33,3 +33,14 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   await settledOrAborted(promise, signal);
   return signal.aborted ? undefined : await promise;
 }
+
+/** What a promise becomes; rejects with the signal's reason when that aborts first. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { orAborted } from "../internal/abort.ts";
+
 /** The queue of one publisher. What is in it is made at the same time; only the handing over waits its turn. */
 export class Turns {
   #last: Promise<unknown> | undefined;
@@ -31,14 +33,4 @@ export class Turns {
     this.#last = passed;
     return acted.then(({ outcome }) => outcome);
   }
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -9,7 +9,7 @@ import type { Environment } from "../../ports/environment.ts";
 import { type Deadline, Deadlines } from "../../publish/deadlines.ts";
 import type { InHand } from "../in_hand.ts";
 import type { Handled } from "../settlement.ts";
-import { DeliveryClaim } from "./delivery_claim.ts";
+import { type ClaimContext, DeliveryClaim } from "./delivery_claim.ts";
 import { ClaimMeter } from "./meter.ts";
 import type { ClaimSettings } from "./options.ts";
 
@@ -24,8 +24,9 @@ const RENEWALS_A_LEASE = 3;
 /** Claims for one consumer. */
 export class Claims {
   readonly #settings: ClaimSettings;
-  readonly #environment: Environment;
   readonly #meter: ClaimMeter;
+  /** What every claim works with. */
+  readonly #context: ClaimContext;
   readonly #watch: Deadlines;
   readonly #watched = new Map<DeliveryClaim, Deadline>();
   readonly #ended = new AbortController();
@@ -33,8 +34,8 @@ export class Claims {
   constructor(queue: string, settings: ClaimSettings, environment: Environment) {
     const { store, renewLease } = settings;
     this.#settings = settings;
-    this.#environment = environment;
     this.#meter = new ClaimMeter(environment.recorder, queue);
+    this.#context = { store, clock: environment.clock, meter: this.#meter };
     const watchMs = renewLease ? store.claimTimeoutMs / RENEWALS_A_LEASE : store.claimTimeoutMs;
     this.#watch = new Deadlines(environment.clock, watchMs);
   }
@@ -48,20 +49,20 @@ export class Claims {
   /** Claims a delivery's message. Never rejects: a claim that cannot be made is tried again with the message. */
   async take(item: InHand): Promise<Taken> {
     const { store, key } = this.#settings;
-    const context = { store, clock: this.#environment.clock, meter: this.#meter };
+    const { clock } = this.#context;
     try {
       const id = key(item.envelope);
       // The lease is counted from before the question, so that it never ends later here than in the store.
-      const startedMs = context.clock.elapsed();
+      const startedMs = clock.elapsed();
       const answer = await store.tryClaim(id);
       this.#meter.claim(answer.status);
-      this.#meter.rows(store, context.clock.elapsed());
+      this.#meter.rows(store, clock.elapsed());
       if (answer.status === "already_confirmed") return notClaimed({ status: "duplicate" });
       if (answer.status === "in_progress") {
         return notClaimed({ status: "in_progress", delayMs: store.inProgressDelayMs });
       }
       if (answer.takenOver) this.#meter.takeover();
-      const claim = new DeliveryClaim({ id, token: answer.token, startedMs }, item, context);
+      const claim = new DeliveryClaim({ id, token: answer.token, startedMs }, item, this.#context);
       if (store.claimTimeoutMs !== Infinity) this.#watchOver(claim);
       return { status: "claimed", claim };
     } catch (error) {
@@ -104,7 +105,7 @@ export class Claims {
   }
 
   async #purgeEvery(intervalMs: number): Promise<void> {
-    const { clock } = this.#environment;
+    const { clock } = this.#context;
     const { signal } = this.#ended;
     while (!signal.aborted) {
       try {
