@@ -129,13 +129,16 @@ describe("a connection is idle", () => {
   it("while a consumer is paused, once the handlers that run have returned", async () => {
     const { world, mq } = await scene();
     let returned = 0;
+    const paused = deferred();
     const consumer = await mq.consume("a", async () => {
+      await paused.promise;
       await machine();
       returned++;
     });
     for (const payload of [1, 2, 3]) world.put("a", payload);
     await world.settled();
     consumer.pause();
+    paused.resolve();
     await mq.idle();
     assert.deepEqual([returned, consumer.state.held, consumer.state.paused], [1, 2, true]);
     consumer.resume();
