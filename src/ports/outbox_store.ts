@@ -1,0 +1,181 @@
+/**
+ * Port: messages that wait in a database to be published (contract patterns 5).
+ *
+ * A row is written in the caller's own transaction, so that it is there when the work is and not otherwise. A relay claims rows under
+ * a lease, publishes them and marks them; every mark names the claim's token, so that a relay whose lease has ended changes nothing.
+ *
+ * @module
+ */
+
+import type { Outbound } from "../message/outbound.ts";
+import type { StoreCallOptions } from "./idempotency_store.ts";
+
+/** In what order rows leave. */
+export type OutboxMode =
+  /** Oldest first; a row that fails holds nobody back. */
+  | "continue"
+  /** The rows of one ordering key leave in the order they were written; a row that fails holds back those of its key alone. */
+  | "in_order";
+
+/** What becomes of the later rows of a key when one was retired. */
+export type OnRetired =
+  /** They leave. */
+  | "release"
+  /** They wait until somebody has released or removed the retired one. */
+  | "hold";
+
+/** How a message is added. */
+export interface OutboxAddOptions {
+  /** Rows of one key leave in the order they were written, where the relay's mode is `in_order`. Rows without a key share one. */
+  readonly orderingKey?: string | undefined;
+  /**
+   * Adds outside a transaction, on purpose: the message is announced whatever becomes of the work.
+   *
+   * @default {false: such a call is refused}
+   */
+  readonly outsideTransaction?: boolean;
+}
+
+/** What a relay asks for. */
+export interface OutboxClaimOptions extends StoreCallOptions {
+  /** Rows at most. */
+  readonly limit: number;
+  /** How long the rows are the caller's. Milliseconds. */
+  readonly leaseMs: number;
+  /** A row that has failed as often is not handed out: it is retired. */
+  readonly maxAttempts: number;
+  /** In what order rows leave. */
+  readonly mode: OutboxMode;
+  /** Of the mode `in_order`. */
+  readonly onRetired: OnRetired;
+}
+
+/** A row in a relay's hands. */
+export type ClaimedRow = ClaimedMessage | UnreadableRow;
+
+interface ClaimedFacts {
+  /** The row's id, which is the message's. */
+  readonly id: string;
+  /** Undefined for a row without one. */
+  readonly orderingKey: string | undefined;
+  /** Failures so far. */
+  readonly attempts: number;
+  /** How long it has waited, by the clock that leases run by. Milliseconds. */
+  readonly ageMs: number;
+}
+
+/** A row and the message it holds. */
+export interface ClaimedMessage extends ClaimedFacts {
+  /** As it was added: nothing encodes it again. */
+  readonly outbound: Outbound;
+}
+
+/** A row that cannot be made a message. */
+export interface UnreadableRow extends ClaimedFacts {
+  /** Why not. */
+  readonly unreadable: Error;
+}
+
+/** A batch under one lease. */
+export interface OutboxClaim {
+  /** Marks name it. */
+  readonly token: string;
+  /** In the order they leave. */
+  readonly rows: readonly ClaimedRow[];
+}
+
+/** What became of a row the broker did not take. */
+export interface OutboxFailure {
+  /** The row. */
+  readonly id: string;
+  /** Kept with the row: a thousand characters of it. */
+  readonly reason: string;
+  /** The row is not handed out for so long. Milliseconds. */
+  readonly retryDelayMs: number;
+  /** The failures there are with this one. */
+  readonly attempts: number;
+}
+
+/** A row that failed too often. */
+export interface RetiredRecord {
+  /** Of the row and of the message. */
+  readonly id: string;
+  /** Where it was to go. */
+  readonly exchange: string;
+  /** Where it was to go. */
+  readonly routingKey: string;
+  /** Undefined for a row without one. */
+  readonly orderingKey: string | undefined;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Why it failed last; undefined where the table keeps no reason. */
+  readonly lastError: string | undefined;
+  /** When it was added. */
+  readonly createdAt: Date;
+}
+
+/** How an outbox stands. */
+export interface OutboxStats {
+  /** Rows that are not published, those in a relay's hands and the retired ones included. */
+  readonly pending: number;
+  /** How long the oldest row that is neither published nor retired has waited; undefined when there is none. Milliseconds. */
+  readonly oldestAgeMs: number | undefined;
+  /** Rows that failed too often. */
+  readonly retired: number;
+}
+
+/** Which published rows a purge removes. */
+export interface OutboxPurgeOptions extends StoreCallOptions {
+  /** Published so long ago, or longer. Milliseconds. */
+  readonly olderThanMs: number;
+  /** Rows removed by one statement. @default {1_000} */
+  readonly batchSize?: number;
+}
+
+/** Hears of rows that were added through this store, which may not be committed yet. */
+export type OutboxListener = (ids: readonly string[]) => void;
+
+/**
+ * Keeps the rows. `Tx` is what the driver calls a transaction. Every method rejects with a `StoreError` while the database is away.
+ */
+export interface OutboxStore<Tx = unknown> {
+  /** Failures after which a row is retired, for `stats` and `retired`. */
+  readonly maxAttempts: number;
+  /** Checks that the table is there, of a layout the store knows, and able to do what the mode needs. */
+  check(options?: StoreCallOptions & { readonly mode?: OutboxMode }): Promise<void>;
+  /** Writes a message in the caller's transaction. A message whose id is there already is the same message: nothing is written. */
+  add(tx: Tx, outbound: Outbound | PromiseLike<Outbound>, options?: OutboxAddOptions): Promise<void>;
+  /** Writes many, in one statement where the database can. They leave in this order. */
+  addAll(tx: Tx, outbounds: Iterable<Outbound | PromiseLike<Outbound>>, options?: OutboxAddOptions): Promise<void>;
+  /** Takes rows under a lease. */
+  claim(options: OutboxClaimOptions): Promise<OutboxClaim>;
+  /** Marks rows published that are still the token's; says how many that were. */
+  markPublished(token: string, ids: readonly string[], options?: StoreCallOptions): Promise<number>;
+  /** Counts a failure of each row that is still the token's, and gives it back; says how many that were. */
+  markFailed(token: string, failures: readonly OutboxFailure[], options?: StoreCallOptions): Promise<number>;
+  /** Gives rows back that are still the token's, as if they had not been taken; says how many that were. */
+  giveBack(token: string, ids: readonly string[], options?: StoreCallOptions): Promise<number>;
+  /** The retired rows, oldest first, read in pages. */
+  retired(options?: StoreCallOptions): AsyncIterable<RetiredRecord>;
+  /** Has a retired row tried again, from the beginning; says whether there was one. */
+  release(id: string, options?: StoreCallOptions): Promise<boolean>;
+  /** How the outbox stands. */
+  stats(options?: StoreCallOptions): Promise<OutboxStats>;
+  /** Removes rows that were published, batch by batch, and says how many. */
+  purgePublished(options: OutboxPurgeOptions): Promise<number>;
+  /** Hears of what is added through this store, until the function that is returned is called. */
+  onAdded(listener: OutboxListener): () => void;
+  /**
+   * Hears of what other processes add, where the database can tell; resolves once it listens. `hears` says when the database, or
+   * something in front of it, keeps the news to itself.
+   */
+  listen?(hooks: OutboxNewsHooks): Promise<() => Promise<void>>;
+}
+
+/** See {@linkcode OutboxStore.listen}. */
+export interface OutboxNewsHooks {
+  /** Somebody has added something. */
+  readonly added: () => void;
+  /** Whether news arrive; called with every change. */
+  readonly hears: (state: { readonly hearing: boolean; readonly reason?: string }) => void;
+}
