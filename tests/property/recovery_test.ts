@@ -88,7 +88,7 @@ describe("the story of a connection", () => {
           for (const story of stories(events)) assert.deepEqual(story, alternating(story));
           assert.ok(readers.every(({ losses, recoveries }) => losses.length === recoveries()));
           await mq.close();
-          await until("no timer", () => clock.pending === 0, { timeoutMs: 1_000 });
+          await until("no timer", () => clock.pending === 0, { timeoutMs: 3_000 });
           await until("no link", () => broker.clients.every(({ isGone }) => isGone));
         }, { clock, reconnect: { initialDelayMs: 2, maxDelayMs: 10 } });
       }),
