@@ -158,6 +158,26 @@ export type {
   StoreCallOptions,
   TwoAnswerStore,
 } from "./src/ports/idempotency_store.ts";
+export type {
+  ClaimedFacts,
+  ClaimedRow,
+  OnRetired,
+  OutboxAddOptions,
+  OutboxClaim,
+  OutboxClaimOptions,
+  OutboxFailure,
+  OutboxGiveBackOptions,
+  OutboxListener,
+  OutboxMode,
+  OutboxNewsHooks,
+  OutboxPurgeOptions,
+  OutboxStats,
+  OutboxStore,
+  ReadableRow,
+  RelayStore,
+  RetiredRecord,
+  UnreadableRow,
+} from "./src/ports/outbox_store.ts";
 export type { SqlResult, SqlRow, SqlSession, SqlValue } from "./src/ports/sql_session.ts";
 export type { ReceivedMessage, ReceivedProperties } from "./src/message/received.ts";
 export {

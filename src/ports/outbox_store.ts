@@ -42,8 +42,6 @@ export interface OutboxClaimOptions extends StoreCallOptions {
   readonly limit: number;
   /** How long the rows are the caller's. Milliseconds. */
   readonly leaseMs: number;
-  /** A row that has failed as often is not handed out: it is retired. */
-  readonly maxAttempts: number;
   /** In what order rows leave. */
   readonly mode: OutboxMode;
   /** Of the mode `in_order`. */
@@ -51,9 +49,10 @@ export interface OutboxClaimOptions extends StoreCallOptions {
 }
 
 /** A row in a relay's hands. */
-export type ClaimedRow = ClaimedMessage | UnreadableRow;
+export type ClaimedRow = ReadableRow | UnreadableRow;
 
-interface ClaimedFacts {
+/** What is known of every row. */
+export interface ClaimedFacts {
   /** The row's id, which is the message's. */
   readonly id: string;
   /** Undefined for a row without one. */
@@ -65,13 +64,17 @@ interface ClaimedFacts {
 }
 
 /** A row and the message it holds. */
-export interface ClaimedMessage extends ClaimedFacts {
+export interface ReadableRow extends ClaimedFacts {
   /** As it was added: nothing encodes it again. */
   readonly outbound: Outbound;
 }
 
-/** A row that cannot be made a message. */
+/** A row that cannot be made a message. A relay retires it: no attempt would ever send it. */
 export interface UnreadableRow extends ClaimedFacts {
+  /** Where it was to go. */
+  readonly exchange: string;
+  /** Where it was to go. */
+  readonly routingKey: string;
   /** Why not. */
   readonly unreadable: Error;
 }
@@ -92,8 +95,14 @@ export interface OutboxFailure {
   readonly reason: string;
   /** The row is not handed out for so long. Milliseconds. */
   readonly retryDelayMs: number;
-  /** The failures there are with this one. */
+  /** The failures there are with this one; as many as the store allows at most retire the row. */
   readonly attempts: number;
+}
+
+/** How rows are given back. */
+export interface OutboxGiveBackOptions extends StoreCallOptions {
+  /** The rows are not handed out for so long. Milliseconds. @default {0} */
+  readonly delayMs?: number;
 }
 
 /** A row that failed too often. */
@@ -139,11 +148,16 @@ export type OutboxListener = (ids: readonly string[]) => void;
  * Keeps the rows. `Tx` is what the driver calls a transaction. Every method rejects with a `StoreError` while the database is away.
  */
 export interface OutboxStore<Tx = unknown> {
-  /** Failures after which a row is retired, for `stats` and `retired`. */
+  /** A row that has failed as often is retired: it is listed, and not handed out. At least 1; the contract's is 10. */
   readonly maxAttempts: number;
   /** Checks that the table is there, of a layout the store knows, and able to do what the mode needs. */
   check(options?: StoreCallOptions & { readonly mode?: OutboxMode }): Promise<void>;
-  /** Writes a message in the caller's transaction. A message whose id is there already is the same message: nothing is written. */
+  /**
+   * Writes a message in the caller's transaction. A message whose id is there already is the same message: nothing is written.
+   *
+   * Rejects with a `TypeError` outside a transaction, for a message without an id, and for one with what a row has no place for: a
+   * priority, an expiration, a reply address (`assertStorable`).
+   */
   add(tx: Tx, outbound: Outbound | PromiseLike<Outbound>, options?: OutboxAddOptions): Promise<void>;
   /** Writes many, in one statement where the database can. They leave in this order. */
   addAll(tx: Tx, outbounds: Iterable<Outbound | PromiseLike<Outbound>>, options?: OutboxAddOptions): Promise<void>;
@@ -154,7 +168,7 @@ export interface OutboxStore<Tx = unknown> {
   /** Counts a failure of each row that is still the token's, and gives it back; says how many that were. */
   markFailed(token: string, failures: readonly OutboxFailure[], options?: StoreCallOptions): Promise<number>;
   /** Gives rows back that are still the token's, as if they had not been taken; says how many that were. */
-  giveBack(token: string, ids: readonly string[], options?: StoreCallOptions): Promise<number>;
+  giveBack(token: string, ids: readonly string[], options?: OutboxGiveBackOptions): Promise<number>;
   /** The retired rows, oldest first, read in pages. */
   retired(options?: StoreCallOptions): AsyncIterable<RetiredRecord>;
   /** Has a retired row tried again, from the beginning; says whether there was one. */
@@ -171,6 +185,20 @@ export interface OutboxStore<Tx = unknown> {
    */
   listen?(hooks: OutboxNewsHooks): Promise<() => Promise<void>>;
 }
+
+/**
+ * What a relay needs of a store; every other method may be missing. What it then does without: a failure is not counted, and the row
+ * comes back when its lease ends; what is not published waits for that too; nothing is said of pending rows; what was added is found by
+ * polling.
+ */
+export type RelayStore =
+  & Pick<OutboxStore, "claim" | "markPublished">
+  & Partial<
+    Pick<
+      OutboxStore,
+      "maxAttempts" | "check" | "markFailed" | "giveBack" | "stats" | "purgePublished" | "onAdded" | "listen"
+    >
+  >;
 
 /** See {@linkcode OutboxStore.listen}. */
 export interface OutboxNewsHooks {

@@ -1,0 +1,246 @@
+/**
+ * An outbox in memory, with transactions of its own: for tests, and for a process that may forget when it ends.
+ *
+ * @module
+ */
+
+import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
+import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { failureText } from "../../src/internal/failure_text.ts";
+import type { Outbound } from "../../src/message/outbound.ts";
+import { assertStorable } from "../../src/message/storable.ts";
+import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
+import type {
+  ClaimedRow,
+  OutboxAddOptions,
+  OutboxClaim,
+  OutboxClaimOptions,
+  OutboxFailure,
+  OutboxGiveBackOptions,
+  OutboxListener,
+  OutboxPurgeOptions,
+  OutboxStats,
+  OutboxStore,
+  RetiredRecord,
+} from "../../src/ports/outbox_store.ts";
+import { type MemoryOutboxTransaction, OutboxTransaction } from "./outbox_transaction.ts";
+import { OutboxTable, type OutboxTableRow } from "./outbox_table.ts";
+
+/** How an outbox in memory works. */
+export interface MemoryOutboxOptions {
+  /** Failures after which a row is retired. @default {10} */
+  readonly maxAttempts?: number;
+  /** Leases and ages run by it. @default {systemClock()} */
+  readonly clock?: Clock;
+  /** Makes the tokens. @default {randomUuid} */
+  readonly newId?: NewId;
+}
+
+/** See {@linkcode memoryOutboxStore}. */
+export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
+  /** Failures after which a row is retired. */
+  readonly maxAttempts: number;
+  readonly #clock: Clock;
+  readonly #newId: NewId;
+  readonly #listeners = new Set<OutboxListener>();
+  readonly #table: OutboxTable;
+
+  /** Use {@linkcode memoryOutboxStore}. */
+  constructor({ maxAttempts = 10, clock = systemClock(), newId = randomUuid }: MemoryOutboxOptions = {}) {
+    assertWholeNumber("maxAttempts", maxAttempts, 1);
+    this.maxAttempts = maxAttempts;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#table = new OutboxTable(maxAttempts);
+  }
+
+  /** What is added on `tx` is there when `work` resolves, all of it at once, and not when it rejects. */
+  async transaction<T>(work: (tx: MemoryOutboxTransaction) => T | Promise<T>): Promise<T> {
+    const tx = new OutboxTransaction(this);
+    try {
+      const result = await work(tx);
+      this.#table.insert(tx.end());
+      return result;
+    } finally {
+      tx.end();
+    }
+  }
+
+  /** Nothing can be wrong with a store in memory. */
+  async check({ signal }: StoreCallOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+  }
+
+  /** Adds a message in a transaction of this store. */
+  add(
+    tx: MemoryOutboxTransaction | undefined,
+    outbound: Outbound | PromiseLike<Outbound>,
+    options: OutboxAddOptions = {},
+  ): Promise<void> {
+    return this.addAll(tx, [outbound], options);
+  }
+
+  /** Adds many, which leave in this order. */
+  async addAll(
+    tx: MemoryOutboxTransaction | undefined,
+    outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
+    { orderingKey, outsideTransaction = false }: OutboxAddOptions = {},
+  ): Promise<void> {
+    const messages = await Promise.all(outbounds);
+    const rows = messages.map((outbound) =>
+      this.#table.newRow(assertStorable(outbound), copied(outbound), {
+        orderingKey,
+        createdAtMs: this.#clock.now(),
+        addedAtMs: this.#clock.elapsed(),
+      })
+    );
+    if (outsideTransaction) this.#table.insert(rows);
+    else openTransaction(tx, this).add(rows);
+    if (rows.length > 0) { for (const listener of this.#listeners) listener(rows.map(({ id }) => id)); }
+  }
+
+  /** Takes rows under a lease. */
+  async claim({ limit, leaseMs, mode, onRetired, signal }: OutboxClaimOptions): Promise<OutboxClaim> {
+    assertWholeNumber("limit", limit, 1);
+    assertFiniteNumber("leaseMs", leaseMs, 1);
+    signal?.throwIfAborted();
+    const token = this.#newId();
+    const nowMs = this.#clock.elapsed();
+    const taken = this.#table.claimable(nowMs, { limit, mode, onRetired });
+    const rows = taken.map((row): ClaimedRow => {
+      row.token = token;
+      row.freeAtMs = nowMs + leaseMs;
+      const { id, orderingKey, attempts, outbound, addedAtMs } = row;
+      return { id, orderingKey, attempts, outbound, ageMs: nowMs - addedAtMs };
+    });
+    return { token, rows };
+  }
+
+  /** Marks rows published that are still the token's. */
+  async markPublished(token: string, ids: readonly string[], { signal }: StoreCallOptions = {}): Promise<number> {
+    signal?.throwIfAborted();
+    const rows = this.#table.held(token, ids);
+    for (const row of rows) this.#table.publish(row, this.#clock.elapsed());
+    return rows.length;
+  }
+
+  /** Counts a failure of each row that is still the token's, and gives it back. */
+  async markFailed(
+    token: string,
+    failures: readonly OutboxFailure[],
+    { signal }: StoreCallOptions = {},
+  ): Promise<number> {
+    signal?.throwIfAborted();
+    const held = failures.filter(({ id }) => this.#table.held(token, [id]).length > 0);
+    for (const { id, reason, attempts, retryDelayMs } of held) {
+      for (const row of this.#table.held(token, [id])) {
+        row.attempts = attempts;
+        row.lastError = failureText(reason);
+        this.#free(row, retryDelayMs);
+      }
+    }
+    return held.length;
+  }
+
+  /** Gives rows back that are still the token's. */
+  async giveBack(
+    token: string,
+    ids: readonly string[],
+    { signal, delayMs = 0 }: OutboxGiveBackOptions = {},
+  ): Promise<number> {
+    signal?.throwIfAborted();
+    const rows = this.#table.held(token, ids);
+    for (const row of rows) this.#free(row, delayMs);
+    return rows.length;
+  }
+
+  /** The retired rows, oldest first. */
+  async *retired({ signal }: StoreCallOptions = {}): AsyncIterableIterator<RetiredRecord> {
+    for (const row of this.#table.retired()) {
+      signal?.throwIfAborted();
+      const { exchange, routingKey } = row.outbound;
+      const { id, orderingKey, attempts, lastError, createdAtMs } = row;
+      yield { id, exchange, routingKey, orderingKey, attempts, lastError, createdAt: new Date(createdAtMs) };
+    }
+  }
+
+  /** Has a retired row tried again, from the beginning. */
+  async release(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    const row = this.#table.retired().find((one) => one.id === id);
+    if (row === undefined) return false;
+    row.attempts = 0;
+    this.#free(row, 0);
+    return true;
+  }
+
+  /** How the outbox stands. */
+  async stats({ signal }: StoreCallOptions = {}): Promise<OutboxStats> {
+    signal?.throwIfAborted();
+    return this.#table.stats(this.#clock.elapsed());
+  }
+
+  /** Forgets rows that were published: their ids may be added again. */
+  async purgePublished({ olderThanMs, signal }: OutboxPurgeOptions): Promise<number> {
+    assertFiniteNumber("olderThanMs", olderThanMs, 0);
+    signal?.throwIfAborted();
+    return this.#table.purge(this.#clock.elapsed() - olderThanMs);
+  }
+
+  /** Hears of what is added through this store, before it is committed. */
+  onAdded(listener: OutboxListener): () => void {
+    // A function of its own, so that one that listens twice ends once.
+    const own: OutboxListener = (ids) => listener(ids);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  #free(row: OutboxTableRow, delayMs: number): void {
+    row.token = undefined;
+    row.freeAtMs = this.#clock.elapsed() + delayMs;
+  }
+}
+
+/**
+ * An outbox in memory. It is of this process alone, and a restart forgets it.
+ *
+ * Price: every message that waits, and 100 bytes for the id of one that was published, until it is purged.
+ *
+ * @throws {RangeError} an option out of range
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { connect, topology } from "@acemq/amqp/core";
+ * import { memoryBroker, memoryOutboxStore } from "@acemq/amqp/memory";
+ *
+ * const mq = await connect(memoryBroker());
+ * await mq.declare(topology().queue("orders.new"));
+ * const placed = mq.publisher("", "orders.new");
+ *
+ * const outbox = memoryOutboxStore();
+ * await outbox.transaction((tx) => outbox.add(tx, placed.prepare({ id: "A-1" })));
+ * await assert.rejects(outbox.transaction(async (tx) => {
+ *   await outbox.add(tx, placed.prepare({ id: "A-2" }));
+ *   throw new Error("no such product");
+ * }));
+ * assert.equal((await outbox.stats()).pending, 1);
+ * await mq.close();
+ * ```
+ */
+export function memoryOutboxStore(options: MemoryOutboxOptions = {}): MemoryOutboxStore {
+  return new MemoryOutboxStore(options);
+}
+
+function openTransaction(tx: unknown, store: MemoryOutboxStore): OutboxTransaction {
+  if (tx instanceof OutboxTransaction && tx.store === store && tx.isOpen) return tx;
+  const found = tx instanceof OutboxTransaction
+    ? tx.store === store ? "it is over" : "it is one of another store"
+    : "it is none of this store; use 'store.transaction(…)', or say 'outsideTransaction'";
+  throw new TypeError(`Cannot use the handle as a transaction: ${found}`);
+}
+
+/** Whoever handed the bytes in may write into them again. */
+function copied(outbound: Outbound): Outbound {
+  return { ...outbound, body: outbound.body.slice() };
+}
