@@ -89,6 +89,6 @@ async function race(database: SharedDatabase): Promise<void> {
 }
 
 describe(`${PROCESSES} processes that claim ${IDS} ids at once`, () => {
-  it("win each of them once on one SQLite file [IDM-09]", { timeout: 120_000 }, () => race("SQLite"));
-  it("win each of them once on PostgreSQL [IDM-09]", { skip, timeout: 120_000 }, () => race("PostgreSQL"));
+  it("win each of them once on one SQLite file [IDM-09]", { timeout: 300_000 }, () => race("SQLite"));
+  it("win each of them once on PostgreSQL [IDM-09]", { skip, timeout: 300_000 }, () => race("PostgreSQL"));
 });
