@@ -104,10 +104,12 @@ async function onSqlite(folder: string): Promise<readonly Claimant[]> {
     handleOnce: (id) => {
       const token = randomUuid();
       const claimedMs = Date.now();
-      const rows = claim.all(id, token, instant(claimedMs), instant(claimedMs + CLAIM_TIMEOUT_MS));
+      const claimed = claim.run(id, token, instant(claimedMs), instant(claimedMs + CLAIM_TIMEOUT_MS));
       const confirmedMs = Date.now();
-      const { changes } = confirm.run(instant(confirmedMs), instant(confirmedMs + RETENTION_MS), id, token);
-      if (rows.length !== 1 || Number(changes) !== 1) throw new Error(`Cannot count the turn: ${id} was not claimed`);
+      const confirmed = confirm.run(instant(confirmedMs), instant(confirmedMs + RETENTION_MS), id, token);
+      if (Number(claimed.changes) + Number(confirmed.changes) !== 2) {
+        throw new Error(`Cannot count the turn: ${id} was not claimed`);
+      }
     },
   };
   return [library(store), bare];
@@ -121,9 +123,9 @@ async function onPostgres(sql: postgres.Sql): Promise<readonly Claimant[]> {
     name: BARE,
     handleOnce: async (id) => {
       const token = randomUuid();
-      const claimed = await sql.unsafe(claim, [id, token, 0, CLAIM_TIMEOUT_MS]);
-      const confirmed = await sql.unsafe(confirm, [0, RETENTION_MS, id, token]);
-      if (claimed.length !== 1 || confirmed.count !== 1) {
+      const claimed = await sql.unsafe(claim, [id, token, CLAIM_TIMEOUT_MS]);
+      const confirmed = await sql.unsafe(confirm, [RETENTION_MS, id, token]);
+      if (claimed.count !== 1 || confirmed.count !== 1) {
         throw new Error(`Cannot count the turn: ${id} was not claimed`);
       }
     },

@@ -8,7 +8,7 @@
 
 import type { SqlDialect } from "./dialect.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
-import type { IdempotencyLayout, IdempotencyTimes } from "./idempotency_layout.ts";
+import type { ClaimFacts, IdempotencyLayout, IdempotencyTimes, PurgeFacts } from "./idempotency_layout.ts";
 import type { Instants } from "./instants.ts";
 
 /** What the layout is made for. */
@@ -38,39 +38,32 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
   const { time } = NAMES[name];
   const [id, yes, no] = [raw(NAMES[name].id), raw(NAMES[name].yes), raw(NAMES[name].no)];
   const at = raw(time);
-  const token = instants.asText(time);
-  const leaseIsOver = (nowMs: number): Fragment => instants.hasCome(time, nowMs, times.claimTimeoutMs);
-  const isForgotten = (nowMs: number): Fragment => instants.hasCome(time, nowMs, times.retentionMs);
-  const expired = (nowMs: number): Fragment =>
-    sql`((confirmed = ${no} AND ${leaseIsOver(nowMs)}) OR (confirmed = ${yes} AND ${isForgotten(nowMs)}))`;
-  const mine = (key: string, held: string): Fragment =>
-    sql`${id} = ${key} AND confirmed = ${no} AND ${instants.is(time, held)}`;
-  const insert = (key: string, confirmed: Fragment, nowMs: number): Fragment =>
-    sql`INSERT INTO ${table} (${id}, ${at}, confirmed) VALUES (${key}, ${
-      instants.at(0, nowMs)
-    }, ${confirmed}) ON CONFLICT DO NOTHING`;
-  const overwrite = (key: string, confirmed: Fragment, nowMs: number): Fragment =>
-    sql`UPDATE ${table} SET ${at} = ${instants.at(0, nowMs)}, confirmed = ${confirmed} WHERE ${id} = ${key} AND ${
-      expired(nowMs)
-    }`;
+  const now = instants.at(0);
+  const key = ({ id }: ClaimFacts): string => id;
+  const limit = ({ limit }: PurgeFacts): number => limit;
+  const token = sql`RETURNING ${instants.asText(time)} AS token`;
+  const leaseIsOver = instants.hasCome(time, times.claimTimeoutMs);
+  const isForgotten = instants.hasCome(time, times.retentionMs);
+  const expired = sql`((confirmed = ${no} AND ${leaseIsOver}) OR (confirmed = ${yes} AND ${isForgotten}))`;
+  const mine = sql`${id} = ${key} AND confirmed = ${no} AND ${instants.is(time, ({ token }: ClaimFacts) => token)}`;
+  const insert = (confirmed: Fragment): Fragment<ClaimFacts> =>
+    sql`INSERT INTO ${table} (${id}, ${at}, confirmed) VALUES (${key}, ${now}, ${confirmed}) ON CONFLICT DO NOTHING`;
+  const overwrite = (confirmed: Fragment): Fragment<ClaimFacts> =>
+    sql`UPDATE ${table} SET ${at} = ${now}, confirmed = ${confirmed} WHERE ${id} = ${key} AND ${expired}`;
   return {
     name,
-    insertClaim: ({ id: key, nowMs }) => sql`${insert(key, no, nowMs)} RETURNING ${token} AS token`,
-    takeOver: ({ id: key, nowMs }) => sql`${overwrite(key, no, nowMs)} RETURNING ${token} AS token`,
-    insertConfirmed: ({ id: key, nowMs }) => insert(key, yes, nowMs),
-    takeOverConfirmed: ({ id: key, nowMs }) => overwrite(key, yes, nowMs),
-    look: (key, nowMs) =>
-      sql`SELECT CASE confirmed WHEN ${yes} THEN 1 ELSE 0 END AS confirmed,
-        CASE WHEN ${expired(nowMs)} THEN 1 ELSE 0 END AS expired FROM ${table} WHERE ${id} = ${key}`,
-    confirm: ({ id: key, token: held, nowMs }) => {
-      const when = name === "go" ? sql`, ${at} = ${instants.at(0, nowMs)}` : raw("");
-      return sql`UPDATE ${table} SET confirmed = ${yes}${when} WHERE ${mine(key, held)}`;
-    },
-    release: ({ id: key, token: held }) => sql`DELETE FROM ${table} WHERE ${mine(key, held)}`,
-    renew: ({ id: key, token: held, nowMs }) =>
-      sql`UPDATE ${table} SET ${at} = ${instants.at(0, nowMs)} WHERE ${mine(key, held)} RETURNING ${token} AS token`,
-    purge: (limit, nowMs) =>
-      sql`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${expired(nowMs)}
-        LIMIT ${limit}${raw(dialect.skipLocked)})`,
+    insertClaim: sql`${insert(no)} ${token}`,
+    takeOver: sql`${overwrite(no)} ${token}`,
+    insertConfirmed: insert(yes),
+    takeOverConfirmed: overwrite(yes),
+    look: sql`SELECT CASE confirmed WHEN ${yes} THEN 1 ELSE 0 END AS confirmed,
+      CASE WHEN ${expired} THEN 1 ELSE 0 END AS expired FROM ${table} WHERE ${id} = ${key}`,
+    confirm: sql`UPDATE ${table} SET confirmed = ${yes}${
+      name === "go" ? sql`, ${at} = ${now}` : raw("")
+    } WHERE ${mine}`,
+    release: sql`DELETE FROM ${table} WHERE ${mine}`,
+    renew: sql`UPDATE ${table} SET ${at} = ${now} WHERE ${mine} ${token}`,
+    purge: sql`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${expired}
+      LIMIT ${limit}${raw(dialect.skipLocked)})`,
   };
 }

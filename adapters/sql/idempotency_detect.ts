@@ -8,7 +8,7 @@ import { LayoutError } from "../../src/errors.ts";
 import type { SqlRow, SqlSession } from "../../src/ports/sql_session.ts";
 import { type ColumnFacts, type SqlDialect, tableName } from "./dialect.ts";
 import { flagLayout } from "./flag_layout.ts";
-import { type Fragment, raw, render, sql } from "./fragment.ts";
+import { compile, type Fragment, raw, sql } from "./fragment.ts";
 import type { IdempotencyLayout, IdempotencyLayoutName, IdempotencyTimes } from "./idempotency_layout.ts";
 import {
   type Instants,
@@ -92,8 +92,8 @@ function isOneOnPostgres(wanted: string, { name }: DetectedLayout, dialect: SqlD
 
 async function factsOf(session: SqlSession, table: string, dialect: SqlDialect): Promise<TableFacts> {
   const ask = async (fragment: Fragment): Promise<readonly SqlRow[]> => {
-    const { text, params } = render(fragment, dialect.placeholder);
-    return (await session.query(text, params)).rows;
+    const { text, bind } = compile(fragment, dialect.placeholder);
+    return (await session.query(text, bind(undefined))).rows;
   };
   tableName(table);
   const columns = (await ask(dialect.columnsOf(table))).map(({ name, type }) => ({

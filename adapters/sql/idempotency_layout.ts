@@ -4,43 +4,75 @@
  * @module
  */
 
-import type { Fragment } from "./fragment.ts";
+import { compile, type Fragment, type Statement } from "./fragment.ts";
+import type { Moment } from "./instants.ts";
 
 /** Which layout a table has, by the language whose library made it. Java's and Ruby's are one on PostgreSQL. */
 export type IdempotencyLayoutName = "java" | "ruby" | "python" | "go" | "dotnet";
 
-/** What statements of a claim need to know. */
-export interface ClaimFacts {
+/** What a statement about one message is run with. */
+export interface ClaimFacts extends Moment {
   readonly id: string;
-  /** A new token; a layout without a column for it takes the time instead. */
+  /** Of the claim that is made, or that is looked for. A layout without a column for it takes the time instead. */
   readonly token: string;
-  readonly nowMs: number;
+}
+
+/** What a purge is run with. */
+export interface PurgeFacts extends Moment {
+  /** Rows removed at most. */
+  readonly limit: number;
 }
 
 /**
- * The statements of a layout. Those that make or renew a claim return a row with `token`. All name the row by its id, and change it
- * only on the condition they are called by, so that of many at once one succeeds.
+ * The statements of a layout. Those about a message name its row by the id, and change it only on the condition they are called by, so
+ * that of many at once one succeeds. Where the time is the token, a statement that makes or renews a claim returns a row with `token`.
  */
 export interface IdempotencyLayout {
   readonly name: IdempotencyLayoutName;
   /** Makes a claim where there is no row. */
-  insertClaim(facts: ClaimFacts): Fragment;
+  readonly insertClaim: Fragment<ClaimFacts>;
   /** Makes a row that has expired a claim. */
-  takeOver(facts: ClaimFacts): Fragment;
+  readonly takeOver: Fragment<ClaimFacts>;
   /** Makes a confirmation where there is no row. */
-  insertConfirmed(facts: Omit<ClaimFacts, "token">): Fragment;
+  readonly insertConfirmed: Fragment<ClaimFacts>;
   /** Makes a row that has expired a confirmation. */
-  takeOverConfirmed(facts: Omit<ClaimFacts, "token">): Fragment;
+  readonly takeOverConfirmed: Fragment<ClaimFacts>;
   /** Gives `confirmed` and `expired` of a row. */
-  look(id: string, nowMs: number): Fragment;
+  readonly look: Fragment<ClaimFacts>;
   /** Confirms the claim that has the token. */
-  confirm(facts: ClaimFacts): Fragment;
+  readonly confirm: Fragment<ClaimFacts>;
   /** Removes the claim that has the token. */
-  release(facts: Pick<ClaimFacts, "id" | "token">): Fragment;
+  readonly release: Fragment<ClaimFacts>;
   /** Begins the lease of the claim that has the token anew. */
-  renew(facts: ClaimFacts): Fragment;
+  readonly renew: Fragment<ClaimFacts>;
   /** Removes so many rows that have expired. */
-  purge(limit: number, nowMs: number): Fragment;
+  readonly purge: Fragment<PurgeFacts>;
+}
+
+/** The statements of a layout as a database takes them, each written once. */
+export type IdempotencyStatements = {
+  readonly [Name in Exclude<keyof IdempotencyLayout, "name">]: IdempotencyLayout[Name] extends Fragment<infer Facts>
+    ? Statement<Facts>
+    : never;
+};
+
+/** Writes the statements of a layout for a database. */
+export function writeStatements(
+  layout: IdempotencyLayout,
+  placeholder: (number: number) => string,
+): IdempotencyStatements {
+  const write = <Facts>(fragment: Fragment<Facts>): Statement<Facts> => compile(fragment, placeholder);
+  return {
+    insertClaim: write(layout.insertClaim),
+    takeOver: write(layout.takeOver),
+    insertConfirmed: write(layout.insertConfirmed),
+    takeOverConfirmed: write(layout.takeOverConfirmed),
+    look: write(layout.look),
+    confirm: write(layout.confirm),
+    release: write(layout.release),
+    renew: write(layout.renew),
+    purge: write(layout.purge),
+  };
 }
 
 /** How long claims and confirmations last. */

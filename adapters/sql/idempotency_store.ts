@@ -19,12 +19,17 @@ import type {
 } from "../../src/ports/idempotency_store.ts";
 import type { SqlResult, SqlSession } from "../../src/ports/sql_session.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
-import { type Fragment, render, sql } from "./fragment.ts";
+import { compile, sql, type Statement } from "./fragment.ts";
 import { detectIdempotencyLayout } from "./idempotency_detect.ts";
 import { assertClaimId } from "./idempotency_id.ts";
-import type { ClaimFacts, IdempotencyLayout, IdempotencyLayoutName } from "./idempotency_layout.ts";
+import {
+  type ClaimFacts,
+  type IdempotencyLayoutName,
+  type IdempotencyStatements,
+  writeStatements,
+} from "./idempotency_layout.ts";
 import { idempotencySchemaSql } from "./idempotency_schema.ts";
-import { readBoolean, readInteger } from "./values.ts";
+import { readBoolean, readInteger, readText } from "./values.ts";
 
 /** How a store of claims works. */
 export interface SqlIdempotencyOptions {
@@ -86,7 +91,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly #options: SqlIdempotencyOptions;
   readonly #table: string;
   readonly #clock: Clock;
-  #layout: Promise<IdempotencyLayout> | undefined;
+  #statements: Promise<IdempotencyStatements> | undefined;
   #micros: number;
 
   /** Use the function of the database's adapter. */
@@ -132,46 +137,47 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   async tryClaim(id: string, { signal }: StoreCallOptions = {}): Promise<ClaimAnswer> {
     assertClaimId(id);
     signal?.throwIfAborted();
-    const layout = await this.#known();
-    const facts = this.#facts(id);
-    const claimed = await this.#run("claim a message", layout.insertClaim(facts));
-    if (claimed.rows.length > 0) return { status: "claimed", token: tokenOf(claimed), takenOver: false };
-    const seen = await this.#look(layout, id, facts.nowMs);
+    const statements = await this.#known();
+    const { newId = randomUuid } = this.#options;
+    const facts = this.#facts(id, newId());
+    const claimed = await this.#run("claim a message", statements.insertClaim, facts);
+    if (claimed.changes > 0) return { status: "claimed", token: tokenOf(claimed, facts), takenOver: false };
+    const seen = await this.#look(statements, facts);
     // Gone meanwhile: somebody has released it, and whoever comes next gets it.
     if (seen === undefined) return { status: "in_progress" };
     if (!seen.expired) return { status: seen.confirmed ? "already_confirmed" : "in_progress" };
-    const taken = await this.#run("claim a message", layout.takeOver(facts));
-    if (taken.rows.length === 0) return { status: "in_progress" };
-    return { status: "claimed", token: tokenOf(taken), takenOver: !seen.confirmed };
+    const taken = await this.#run("claim a message", statements.takeOver, facts);
+    if (taken.changes === 0) return { status: "in_progress" };
+    return { status: "claimed", token: tokenOf(taken, facts), takenOver: !seen.confirmed };
   }
 
   async confirm(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
     signal?.throwIfAborted();
-    const layout = await this.#known();
-    const facts = { ...this.#facts(id), token };
-    const { changes } = await this.#run("confirm a message", layout.confirm(facts));
+    const statements = await this.#known();
+    const facts = this.#facts(id, token);
+    const { changes } = await this.#run("confirm a message", statements.confirm, facts);
     if (changes > 0) return "held";
-    const seen = await this.#look(layout, id, facts.nowMs);
-    return isRemembered(seen) ? "held" : "lost";
+    return isRemembered(await this.#look(statements, facts)) ? "held" : "lost";
   }
 
   async release(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
     signal?.throwIfAborted();
-    const layout = await this.#known();
-    const { changes } = await this.#run("release a message", layout.release({ id, token }));
+    const { release } = await this.#known();
+    const { changes } = await this.#run("release a message", release, this.#facts(id, token));
     return changes > 0 ? "held" : "lost";
   }
 
   async renew(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<RenewAnswer> {
     signal?.throwIfAborted();
-    const layout = await this.#known();
-    const renewed = await this.#run("renew a claim", layout.renew({ ...this.#facts(id), token }));
-    return renewed.rows.length > 0 ? { status: "held", token: tokenOf(renewed) } : { status: "lost" };
+    const { renew } = await this.#known();
+    const facts = this.#facts(id, token);
+    const renewed = await this.#run("renew a claim", renew, facts);
+    return renewed.changes > 0 ? { status: "held", token: tokenOf(renewed, facts) } : { status: "lost" };
   }
 
   async isConfirmed(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    return isRemembered(await this.#look(await this.#known(), id, this.#clock.now()));
+    return isRemembered(await this.#look(await this.#known(), this.#facts(id)));
   }
 
   /**
@@ -189,28 +195,30 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const id = claim?.id ?? message.envelope.id;
     assertClaimId(id);
     // On the transaction's session: where one handle is one connection, another one would wait for the transaction's end.
-    const layout = await this.#known(session);
-    const run = (fragment: Fragment): Promise<SqlResult> => this.#run("confirm a message", fragment, session);
-    const facts = { ...this.#facts(id), token: claim?.token ?? "" };
+    const statements = await this.#known(session);
+    const facts = this.#facts(id, claim?.token);
+    const run = async (statement: Statement<ClaimFacts>): Promise<boolean> =>
+      (await this.#run("confirm a message", statement, facts, session)).changes > 0;
     if (claim !== undefined) {
-      if ((await run(layout.confirm(facts))).changes > 0) return "confirmed";
+      if (await run(statements.confirm)) return "confirmed";
       throw new LeaseLostError(
         `Cannot confirm message "${id}": its claim is somebody else's by now, or was confirmed before`,
       );
     }
-    if ((await run(layout.insertConfirmed(facts))).changes > 0) return "confirmed";
-    const seen = await this.#look(layout, id, facts.nowMs, session);
+    if (await run(statements.insertConfirmed)) return "confirmed";
+    const seen = await this.#look(statements, facts, session);
     if (isRemembered(seen)) return "already_confirmed";
-    if (seen?.expired === true && (await run(layout.takeOverConfirmed(facts))).changes > 0) return "confirmed";
+    if (seen?.expired === true && await run(statements.takeOverConfirmed)) return "confirmed";
     throw new RetryableError(`Cannot confirm message "${id}": somebody else has claimed it and works on it`);
   }
 
   async purgeExpired({ batchSize = PURGE_BATCH, signal }: PurgeOptions = {}): Promise<number> {
     assertWholeNumber("batchSize", batchSize, 1);
-    const layout = await this.#known();
+    const { purge } = await this.#known();
     for (let total = 0;;) {
       signal?.throwIfAborted();
-      const { changes } = await this.#run("purge what has expired", layout.purge(batchSize, this.#clock.now()));
+      const facts = { limit: batchSize, nowMs: this.#clock.now() };
+      const { changes } = await this.#run("purge what has expired", purge, facts);
       total += changes;
       if (changes < batchSize) return total;
     }
@@ -218,44 +226,50 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async count({ signal }: StoreCallOptions = {}): Promise<number> {
     signal?.throwIfAborted();
-    const { rows } = await this.#run("count the claims", sql`SELECT count(*) AS n FROM ${tableName(this.#table)}`);
+    const count = compile(sql`SELECT count(*) AS n FROM ${tableName(this.#table)}`, this.#target.dialect.placeholder);
+    const { rows } = await this.#run("count the claims", count, undefined);
     return readInteger(rows[0]?.["n"]);
   }
 
-  #facts(id: string): ClaimFacts {
-    const { newId = randomUuid } = this.#options;
+  #facts(id: string, token = ""): ClaimFacts {
     // The middle of the microsecond: a number of this size has not enough digits for its beginning.
     const nowMs = Math.floor(this.#clock.now()) + (this.#micros + 0.5) / 1_000;
     this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
-    return { id, token: newId(), nowMs };
+    return { id, token, nowMs };
   }
 
   async #look(
-    layout: IdempotencyLayout,
-    id: string,
-    nowMs: number,
+    { look }: IdempotencyStatements,
+    facts: ClaimFacts,
     session = this.#target.session,
   ): Promise<Seen | undefined> {
-    const { rows: [row] } = await this.#run("look at a message", layout.look(id, nowMs), session);
+    const { rows: [row] } = await this.#run("look at a message", look, facts, session);
     if (row === undefined) return undefined;
     return { confirmed: readBoolean(row["confirmed"]), expired: readBoolean(row["expired"]) };
   }
 
   /** Asks for the layout once; a database that was away is asked again. */
-  #known(session = this.#target.session): Promise<IdempotencyLayout> {
-    const { dialect } = this.#target;
-    return this.#layout ??= this.#guarded(
-      "look at the table",
-      () => detectIdempotencyLayout(session, { table: this.#table, dialect, wanted: this.#options.layout }, this),
-    ).catch((error) => {
-      this.#layout = undefined;
+  #known(session = this.#target.session): Promise<IdempotencyStatements> {
+    return this.#statements ??= this.#detected(session).catch((error) => {
+      this.#statements = undefined;
       throw error;
     });
   }
 
-  #run(what: string, fragment: Fragment, session = this.#target.session): Promise<SqlResult> {
-    const { text, params } = render(fragment, this.#target.dialect.placeholder);
-    return this.#guarded(what, () => session.query(text, params));
+  async #detected(session: SqlSession): Promise<IdempotencyStatements> {
+    const { dialect } = this.#target;
+    const asked = { table: this.#table, dialect, wanted: this.#options.layout };
+    const layout = await this.#guarded("look at the table", () => detectIdempotencyLayout(session, asked, this));
+    return writeStatements(layout, dialect.placeholder);
+  }
+
+  #run<Facts>(
+    what: string,
+    { text, bind }: Statement<Facts>,
+    facts: Facts,
+    session = this.#target.session,
+  ): Promise<SqlResult> {
+    return this.#guarded(what, () => session.query(text, bind(facts)));
   }
 
   /** The driver's words may show values, so they are in the cause alone. */
@@ -274,6 +288,7 @@ function isRemembered(seen: Seen | undefined): boolean {
   return seen !== undefined && seen.confirmed && !seen.expired;
 }
 
-function tokenOf({ rows }: SqlResult): string {
-  return String(rows[0]?.["token"]);
+/** Where the time is the token, the database says what it wrote. */
+function tokenOf({ rows: [row] }: SqlResult, { token }: ClaimFacts): string {
+  return row === undefined ? token : readText(row["token"]);
 }

@@ -7,28 +7,35 @@
  * @module
  */
 
-import { type Fragment, raw, sql } from "./fragment.ts";
+import { type Fragment, type Hole, raw, sql } from "./fragment.ts";
 
-/** Instants of one column kind. `nowMs` is the store's clock, which PostgreSQL does not look at. */
+/** What a statement is told of the time; PostgreSQL does not look at it. */
+export interface Moment {
+  /** By the store's clock. */
+  readonly nowMs: number;
+}
+
+/** Instants of one column kind. */
 export interface Instants {
   /** The value for an instant so long from now. */
-  at(offsetMs: number, nowMs: number): Fragment;
+  at(offsetMs: number): Fragment<Moment>;
   /** Whether the instant in a column, moved by an offset, has come. */
-  hasCome(column: string, nowMs: number, offsetMs?: number): Fragment;
+  hasCome(column: string, offsetMs?: number): Fragment<Moment>;
   /** The instant in a column as a text that compares equal to itself alone. */
   asText(column: string): Fragment;
   /** Whether the instant in a column is the one `asText` gave. */
-  is(column: string, text: string): Fragment;
+  is<Facts>(column: string, text: Hole<Facts>): Fragment<Facts>;
 }
 
 /** `statement_timestamp()` stands still within a statement, so an index can be used; within a transaction it goes on. */
 const NOW = "statement_timestamp()";
 
 function postgresInstants(now: string, type: string): Instants {
-  const moved = (ms: number): Fragment => sql`${raw(now)} + ${ms}::float8 * interval '1 millisecond'`;
+  const moved = (ms: number): Fragment =>
+    ms === 0 ? raw(now) : sql`${raw(now)} + ${ms}::float8 * interval '1 millisecond'`;
   return {
-    at: (offsetMs) => moved(offsetMs),
-    hasCome: (column, _nowMs, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    at: moved,
+    hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     asText: (column) => raw(`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`),
     // As a text first: a driver that knows the parameter for a time would round it.
     is: (column, text) => sql`${raw(column)} = ${text}::text::${raw(type)}`,
@@ -50,8 +57,8 @@ export function postgresMillis(): Instants {
   const moved = (ms: number): Fragment =>
     sql`floor(extract(epoch FROM ${raw(NOW)}) * 1000)::bigint + ${Math.round(ms)}::bigint`;
   return {
-    at: (offsetMs) => moved(offsetMs),
-    hasCome: (column, _nowMs, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    at: moved,
+    hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     asText: (column) => raw(`${column}::text`),
     is: (column, text) => sql`${raw(column)} = ${text}::text::bigint`,
   };
@@ -64,7 +71,7 @@ export function sqliteMillis(): Instants {
 
 /** SQLite, a text of one width: `2026-09-09T14:00:00.000000Z`. */
 export function sqliteText(): Instants {
-  return sqliteInstants((ms) => new Date(Math.floor(ms)).toISOString().replace("Z", "000Z"));
+  return sqliteInstants((ms) => `${new Date(Math.floor(ms)).toISOString().slice(0, -1)}000Z`);
 }
 
 /**
@@ -81,8 +88,11 @@ export function sqliteSpacedText(zone: string): Instants {
 
 function sqliteInstants(write: (ms: number) => string | number): Instants {
   return {
-    at: (offsetMs, nowMs) => sql`${write(nowMs + offsetMs)}`,
-    hasCome: (column, nowMs, offsetMs = 0) => sql`${millisOf(column)} <= ${Math.floor(nowMs - offsetMs)}`,
+    at: (offsetMs) => sql`${({ nowMs }: Moment) => write(nowMs + offsetMs)}`,
+    hasCome: (column, offsetMs = 0) => {
+      const limit = ({ nowMs }: Moment): number => Math.floor(nowMs - offsetMs);
+      return sql`${millisOf(column)} <= ${limit}`;
+    },
     asText: (column) => raw(`CAST(${column} AS TEXT)`),
     is: (column, text) => sql`CAST(${raw(column)} AS TEXT) = ${text}`,
   };

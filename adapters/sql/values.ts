@@ -26,6 +26,12 @@ export function readInteger(value: unknown): number {
   throw new TypeError(`Cannot read a whole number: the driver gave ${kindOf(value)}`);
 }
 
+/** A text as any driver gives it. */
+export function readText(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new TypeError(`Cannot read a text: the driver gave ${kindOf(value)}`);
+}
+
 /** A truth as any driver gives it: a boolean, 0 or 1, or the texts PostgreSQL has for them. */
 export function readBoolean(value: unknown): boolean {
   if (value === true || value === "t" || value === "true") return true;

@@ -14,6 +14,8 @@ export interface SqliteStatement {
   all(...params: SqliteParam[]): unknown[];
   /** Runs it and says how many rows it changed. */
   run(...params: SqliteParam[]): { readonly changes: number | bigint };
+  /** Of `node:sqlite`: whether a row is an array, which a database may have been opened for. */
+  setReturnArrays?(isArray: boolean): void;
 }
 
 /** What a driver is handed. */
@@ -51,6 +53,7 @@ export function sqliteConnection(database: SqliteDatabase): SqlConnection {
     const kept = prepared.get(text);
     if (kept !== undefined) return kept;
     const made = { statement: database.prepare(text), givesRows: GIVES_ROWS.test(text) };
+    made.statement.setReturnArrays?.(false);
     if (prepared.size < MOST_PREPARED) prepared.set(text, made);
     return made;
   };

@@ -29,6 +29,7 @@ const ENGINES: Readonly<
     readonly skip: string | false;
     readonly layouts: readonly IdempotencyLayoutName[];
     readonly open: (layout: IdempotencyLayoutName) => Promise<Place>;
+    readonly over: (session: SqlSession) => Place["store"];
   }>
 > = {
   postgres: {
@@ -39,6 +40,7 @@ const ENGINES: Readonly<
       const session = postgresSession(place.postgresJs());
       return { store: postgresIdempotencyStore(session, { layout, claimTimeoutMs: 1 }), session, close: place.close };
     },
+    over: postgresIdempotencyStore,
   },
   sqlite: {
     skip: false,
@@ -49,6 +51,7 @@ const ENGINES: Readonly<
       const store = sqliteIdempotencyStore(session, { layout, claimTimeoutMs: 1 });
       return { store, session, close: async () => file.close() };
     },
+    over: sqliteIdempotencyStore,
   },
 };
 
@@ -73,12 +76,33 @@ async function everyStatement({ store, session }: Place): Promise<void> {
   assert.equal(await store.count(), 2);
 }
 
+/** What a store sends for so many messages that are claimed and confirmed, one after the other. */
+async function textsFor(
+  { session }: Place,
+  open: (session: SqlSession) => Place["store"],
+  messages: number,
+): Promise<readonly string[]> {
+  const texts: string[] = [];
+  const query: SqlSession["query"] = (text, params) => {
+    texts.push(text);
+    return session.query(text, params);
+  };
+  const store = open({ inTransaction: false, query, transaction: (work) => session.transaction(work) });
+  await store.check();
+  texts.length = 0;
+  for (let number = 0; number < messages; number++) {
+    const id = `it's "${number}" ? $1`;
+    assert.equal(await store.confirm(id, tokenOf(await store.tryClaim(id))), "held");
+  }
+  return texts;
+}
+
 function tokenOf(answer: ClaimAnswer): string {
   assert.ok(answer.status === "claimed", answer.status);
   return answer.token;
 }
 
-for (const [engine, { skip, layouts, open }] of Object.entries(ENGINES)) {
+for (const [engine, { skip, layouts, open, over }] of Object.entries(ENGINES)) {
   describe(`the schema and the statements of a layout on ${engine}`, () => {
     for (const layout of layouts) {
       it(`run as they are written for '${layout}' [IDM-17]`, { skip }, async () => {
@@ -92,6 +116,24 @@ for (const [engine, { skip, layouts, open }] of Object.entries(ENGINES)) {
           await place.close();
         }
       });
+
+      it(
+        `are two for a message that is handled once, the same two for every message, '${layout}'`,
+        { skip },
+        async () => {
+          const place = await open(layout);
+          try {
+            for (const text of idempotencySchemaSql(engine as "postgres" | "sqlite", { layout })) {
+              await place.session.query(text);
+            }
+            const texts = await textsFor(place, over, 3);
+            assert.equal(texts.length, 6);
+            assert.deepEqual(new Set(texts), new Set(texts.slice(0, 2)));
+          } finally {
+            await place.close();
+          }
+        },
+      );
     }
   });
 }
