@@ -8,7 +8,7 @@ import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock
 import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
 import { failureText } from "../../src/internal/failure_text.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
-import { assertStorable } from "../../src/message/storable.ts";
+import { assertOrderingKey, assertStorable } from "../../src/message/storable.ts";
 import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
 import type {
   ClaimedRow,
@@ -86,10 +86,11 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
     outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
     { orderingKey, outsideTransaction = false }: OutboxAddOptions = {},
   ): Promise<void> {
+    const key = assertOrderingKey(orderingKey);
     const messages = await Promise.all(outbounds);
     const rows = messages.map((outbound) =>
       this.#table.newRow(assertStorable(outbound), copied(outbound), {
-        orderingKey,
+        orderingKey: key,
         createdAtMs: this.#clock.now(),
         addedAtMs: this.#clock.elapsed(),
       })
@@ -156,6 +157,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
 
   /** The retired rows, oldest first. */
   async *retired({ signal }: StoreCallOptions = {}): AsyncIterableIterator<RetiredRecord> {
+    signal?.throwIfAborted();
     for (const row of this.#table.retired()) {
       signal?.throwIfAborted();
       const { exchange, routingKey } = row.outbound;

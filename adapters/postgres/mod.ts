@@ -17,6 +17,7 @@ export type {
 } from "./drivers.ts";
 export { postgresSession, type PostgresSessionOptions } from "./session.ts";
 export { type PostgresIdempotencyStore, postgresIdempotencyStore } from "./idempotency_store.ts";
+export { type PostgresOutboxStore, postgresOutboxStore } from "./outbox_store.ts";
 export type {
   ClaimAnswer,
   ClaimedMessage,
@@ -33,3 +34,25 @@ export type { SqlIdempotencyOptions, SqlIdempotencyStore, SqlIdempotencyTarget }
 export type { NewId, Random } from "../../src/clock.ts";
 export type { ColumnFacts, SqlDialect } from "../sql/dialect.ts";
 export type { Fragment } from "../sql/fragment.ts";
+export type {
+  ClaimedFacts,
+  ClaimedRow,
+  OnRetired,
+  OutboxAddOptions,
+  OutboxClaim,
+  OutboxClaimOptions,
+  OutboxFailure,
+  OutboxGiveBackOptions,
+  OutboxListener,
+  OutboxMode,
+  OutboxNewsHooks,
+  OutboxPurgeOptions,
+  OutboxStats,
+  OutboxStore,
+  ReadableRow,
+  RetiredRecord,
+  UnreadableRow,
+} from "../../src/ports/outbox_store.ts";
+export type { Outbound } from "../../src/message/outbound.ts";
+export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
+export type { SqlOutboxOptions, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";

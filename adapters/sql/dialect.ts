@@ -22,6 +22,14 @@ export interface SqlDialect {
   placeholder(number: number): string;
   /** Gives a table's columns as `name` and `type`; no row for a table that is not there. */
   columnsOf(table: string): Fragment;
+  /** Whether a value is one of those in a JSON list of texts: however many they are, the statement has one text. */
+  isListed(value: Fragment, list: string): Fragment;
+  /** The same for the single column a query gives. */
+  isAmong<Facts>(value: Fragment<Facts>, query: Fragment<Facts>): Fragment<Facts>;
+  /** JSON objects in a list as rows, by the names and kinds of their members. */
+  rowsOf(list: string, members: Readonly<Record<string, "text" | "number">>): Fragment;
+  /** Parameters of one statement. */
+  readonly mostParameters: number;
   /** Put behind a query for rows to remove, so that two purges do not wait for each other. */
   readonly skipLocked: string;
 }
@@ -34,6 +42,14 @@ export function postgresDialect(): SqlDialect {
     columnsOf: (table) =>
       sql`SELECT a.attname AS name, lower(format_type(a.atttypid, NULL)) AS type FROM pg_attribute a
         WHERE a.attrelid = to_regclass(${table}) AND a.attnum > 0 AND NOT a.attisdropped`,
+    // An array that is made before the rows are looked for: then an index is used, whatever is known of the table.
+    isListed: (value, list) => sql`${value} = ANY(ARRAY(SELECT json_array_elements_text(${list}::text::json)))`,
+    isAmong: (value, query) => sql`${value} = ANY(ARRAY(${query}))`,
+    rowsOf: (list, members) => {
+      const types = Object.entries(members).map(([name, type]) => `${name} ${type === "text" ? "text" : "float8"}`);
+      return sql`json_to_recordset(${list}::text::json) AS listed (${raw(types.join(", "))})`;
+    },
+    mostParameters: 65_533,
     skipLocked: " FOR UPDATE SKIP LOCKED",
   };
 }
@@ -48,6 +64,13 @@ export function sqliteDialect(): SqlDialect {
       const of = schema === undefined ? sql`${name ?? ""}` : sql`${name ?? ""}, ${schema}`;
       return sql`SELECT name, lower(type) AS type FROM pragma_table_info(${of})`;
     },
+    isListed: (value, list) => sql`${value} IN (SELECT value FROM json_each(${list}))`,
+    isAmong: (value, query) => sql`${value} IN (${query})`,
+    rowsOf: (list, members) => {
+      const columns = Object.keys(members).map((name) => `json_extract(value, '$.${name}') AS ${name}`);
+      return sql`(SELECT ${raw(columns.join(", "))} FROM json_each(${list})) AS listed`;
+    },
+    mostParameters: 32_766,
     skipLocked: "",
   };
 }

@@ -38,6 +38,12 @@ export function raw(text: string): Fragment {
   return { texts: [text], parts: [] };
 }
 
+/** Fragments one behind another, with a text between. */
+export function joined<Facts>(fragments: readonly Fragment<Facts>[], between: string): Fragment<Facts> {
+  if (fragments.length === 0) return raw("");
+  return { texts: ["", ...fragments.slice(1).map(() => between), ""], parts: fragments };
+}
+
 /** Writes a fragment for a database. */
 export function compile<Facts>(
   fragment: Fragment<Facts>,

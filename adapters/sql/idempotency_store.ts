@@ -5,7 +5,7 @@
  */
 
 import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
-import { AceMqError, LeaseLostError, RetryableError, StoreError } from "../../src/errors.ts";
+import { LeaseLostError, RetryableError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type {
   ClaimAnswer,
@@ -29,6 +29,7 @@ import {
   writeStatements,
 } from "./idempotency_layout.ts";
 import { idempotencySchemaSql } from "./idempotency_schema.ts";
+import { guarded } from "./guarded.ts";
 import { readBoolean, readInteger, readText } from "./values.ts";
 
 /** How a store of claims works. */
@@ -125,7 +126,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     for (
       const text of idempotencySchemaSql(name, { table: this.#table, ...(layout === undefined ? {} : { layout }) })
     ) {
-      await this.#guarded("create the table", () => this.#target.session.query(text));
+      await guarded("create the table", () => this.#target.session.query(text));
     }
   }
 
@@ -259,7 +260,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   async #detected(session: SqlSession): Promise<IdempotencyStatements> {
     const { dialect } = this.#target;
     const asked = { table: this.#table, dialect, wanted: this.#options.layout };
-    const layout = await this.#guarded("look at the table", () => detectIdempotencyLayout(session, asked, this));
+    const layout = await guarded("look at the table", () => detectIdempotencyLayout(session, asked, this));
     return writeStatements(layout, dialect.placeholder);
   }
 
@@ -269,17 +270,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     facts: Facts,
     session = this.#target.session,
   ): Promise<SqlResult> {
-    return this.#guarded(what, () => session.query(text, bind(facts)));
-  }
-
-  /** The driver's words may show values, so they are in the cause alone. */
-  async #guarded<T>(what: string, action: () => Promise<T>): Promise<T> {
-    try {
-      return await action();
-    } catch (error) {
-      if (error instanceof AceMqError) throw error;
-      throw new StoreError(`Cannot ${what}: the database did not do it, for the reason in the cause`, { cause: error });
-    }
+    return guarded(what, () => session.query(text, bind(facts)));
   }
 }
 

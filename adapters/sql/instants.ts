@@ -19,8 +19,18 @@ export interface Moment {
 export interface Instants {
   /** The value for an instant so long from now. */
   at(offsetMs: number): Fragment<Moment>;
+  /** The value for an instant so long from now as a column says, milliseconds. */
+  after(column: string): Fragment<Moment>;
+  /** What tells two instants apart, milliseconds. */
+  readonly stepMs: number;
   /** Whether the instant in a column, moved by an offset, has come. */
   hasCome(column: string, offsetMs?: number): Fragment<Moment>;
+  /** Whether the instant in a column lies before now, moved by an offset; as an index on the column would have it. */
+  isBefore(column: string, offsetMs?: number): Fragment<Moment>;
+  /** How long ago the instant in a column was, milliseconds. */
+  ageMs(column: string): Fragment<Moment>;
+  /** The instant in a column, milliseconds since 1970. */
+  epochMs(column: string): Fragment;
   /** The instant in a column as a text that compares equal to itself alone. */
   asText(column: string): Fragment;
   /** Whether the instant in a column is the one `asText` gave. */
@@ -35,7 +45,12 @@ function postgresInstants(now: string, type: string): Instants {
     ms === 0 ? raw(now) : sql`${raw(now)} + ${ms}::float8 * interval '1 millisecond'`;
   return {
     at: moved,
+    after: (column) => raw(`${now} + ${column} * interval '1 millisecond'`),
+    stepMs: 0.001,
     hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
+    ageMs: (column) => raw(`(extract(epoch FROM ${now} - ${column}) * 1000)::float8`),
+    epochMs: (column) => raw(`(extract(epoch FROM ${column}) * 1000)::float8`),
     asText: (column) => raw(`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`),
     // As a text first: a driver that knows the parameter for a time would round it.
     is: (column, text) => sql`${raw(column)} = ${text}::text::${raw(type)}`,
@@ -58,20 +73,45 @@ export function postgresMillis(): Instants {
     sql`floor(extract(epoch FROM ${raw(NOW)}) * 1000)::bigint + ${Math.round(ms)}::bigint`;
   return {
     at: moved,
+    after: (column) => raw(`(extract(epoch FROM ${NOW}) * 1000 + ${column})::bigint`),
+    stepMs: 1,
     hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
+    ageMs: (column) => raw(`(extract(epoch FROM ${NOW}) * 1000 - ${column})::float8`),
+    epochMs: (column) => raw(`${column}::float8`),
     asText: (column) => raw(`${column}::text`),
     is: (column, text) => sql`${raw(column)} = ${text}::text::bigint`,
   };
 }
 
+/** How an instant is written in SQLite. */
+interface SqliteWriting {
+  readonly write: (ms: number) => string | number;
+  /** The same of milliseconds that the database adds up. */
+  readonly written: (ms: Fragment<Moment>) => Fragment<Moment>;
+  readonly stepMs: number;
+  /** Whether all instants in a column are written alike, and compare as they are. */
+  readonly sorts: boolean;
+}
+
 /** SQLite, milliseconds since 1970 as an integer. */
 export function sqliteMillis(): Instants {
-  return sqliteInstants((ms) => Math.floor(ms));
+  return sqliteInstants({
+    write: (ms) => Math.floor(ms),
+    written: (ms) => sql`CAST(${ms} AS INTEGER)`,
+    stepMs: 1,
+    sorts: true,
+  });
 }
 
 /** SQLite, a text of one width: `2026-09-09T14:00:00.000000Z`. */
 export function sqliteText(): Instants {
-  return sqliteInstants((ms) => `${new Date(Math.floor(ms)).toISOString().slice(0, -1)}000Z`);
+  return textOfOneWidth((ms) => `${new Date(Math.floor(ms)).toISOString().slice(0, -1)}000Z`, 1);
+}
+
+/** The same with what is below a millisecond, in microseconds. */
+export function sqliteMicrosText(): Instants {
+  return textOfOneWidth((ms) => `${new Date(Math.floor(ms)).toISOString().slice(0, -1)}${microsOf(ms)}Z`, 0.001);
 }
 
 /**
@@ -79,20 +119,41 @@ export function sqliteText(): Instants {
  * kept, since the text is a claim's token there.
  */
 export function sqliteSpacedText(zone: string): Instants {
-  return sqliteInstants((ms) => {
-    const [day, time = ""] = new Date(Math.floor(ms)).toISOString().replace("Z", "").split("T");
-    const micros = String(Math.floor((ms % 1) * 1_000)).padStart(3, "0");
-    return `${day} ${`${time}${micros}`.replace(/\.?0+$/, "")}${zone}`;
+  return sqliteInstants({
+    write: (ms) => {
+      const [day, time = ""] = new Date(Math.floor(ms)).toISOString().replace("Z", "").split("T");
+      return `${day} ${`${time}${microsOf(ms)}`.replace(/\.?0+$/, "")}${zone}`;
+    },
+    written: (ms) => sql`strftime(${`%Y-%m-%d %H:%M:%f${zone}`}, ${ms} / 1000.0, 'unixepoch')`,
+    stepMs: 0.001,
+    sorts: false,
   });
 }
 
-function sqliteInstants(write: (ms: number) => string | number): Instants {
+function textOfOneWidth(write: (ms: number) => string, stepMs: number): Instants {
+  const written = (ms: Fragment<Moment>): Fragment<Moment> =>
+    sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${ms} / 1000.0, 'unixepoch')`;
+  return sqliteInstants({ write, written, stepMs, sorts: true });
+}
+
+/** Three digits. A number of this size has not enough for a microsecond's beginning: what is just below it is meant to be it. */
+function microsOf(ms: number): string {
+  return String(Math.min(999, Math.floor((ms % 1) * 1_000 + 0.25))).padStart(3, "0");
+}
+
+function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Instants {
+  const movedBy = (offsetMs: number) => ({ nowMs }: Moment): string | number => write(nowMs + offsetMs);
+  const now = ({ nowMs }: Moment): number => Math.floor(nowMs);
+  const limit = (offsetMs: number) => ({ nowMs }: Moment): number => Math.floor(nowMs + offsetMs);
   return {
-    at: (offsetMs) => sql`${({ nowMs }: Moment) => write(nowMs + offsetMs)}`,
-    hasCome: (column, offsetMs = 0) => {
-      const limit = ({ nowMs }: Moment): number => Math.floor(nowMs - offsetMs);
-      return sql`${millisOf(column)} <= ${limit}`;
-    },
+    at: (offsetMs) => sql`${movedBy(offsetMs)}`,
+    after: (column) => written(sql`(${now} + ${raw(column)})`),
+    stepMs,
+    hasCome: (column, offsetMs = 0) => sql`${millisOf(column)} <= ${limit(-offsetMs)}`,
+    isBefore: (column, offsetMs = 0) =>
+      sorts ? sql`${raw(column)} < ${movedBy(offsetMs)}` : sql`${millisOf(column)} < ${limit(offsetMs)}`,
+    ageMs: (column) => sql`${now} - (${millisOf(column)})`,
+    epochMs: millisOf,
     asText: (column) => raw(`CAST(${column} AS TEXT)`),
     is: (column, text) => sql`CAST(${raw(column)} AS TEXT) = ${text}`,
   };

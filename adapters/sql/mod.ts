@@ -12,3 +12,5 @@ export { type IdempotencySchemaOptions, idempotencySchemaSql } from "./idempoten
 export type { IdempotencyLayoutName } from "./idempotency_layout.ts";
 export type { ColumnFacts, SqlDialect } from "./dialect.ts";
 export type { Fragment } from "./fragment.ts";
+export { outboxOrderingSql, type OutboxSchemaOptions, outboxSchemaSql } from "./outbox_schema.ts";
+export type { OutboxLayoutName } from "./outbox_layout.ts";

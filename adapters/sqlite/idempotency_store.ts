@@ -6,11 +6,11 @@
 
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
-import { assertInTransaction, isSqlSession } from "../sql/given_session.ts";
+import { isSqlSession } from "../sql/given_session.ts";
 import { type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
-import { Turns } from "../sql/turns.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { openSqliteTransaction, sqliteSession } from "./session.ts";
+import { sqliteSession } from "./session.ts";
+import { sqliteTransaction } from "./transaction.ts";
 
 /** A store of claims in SQLite. */
 export type SqliteIdempotencyStore = SqlIdempotencyStore<SqliteDatabase>;
@@ -44,16 +44,5 @@ export function sqliteIdempotencyStore(
 ): SqliteIdempotencyStore {
   const { clock } = options;
   const session = isSqlSession(database) ? database : sqliteSession(database, clock === undefined ? {} : { clock });
-  return new SqlIdempotencyStore({ session, dialect: sqliteDialect(), sessionOf }, options);
-}
-
-/** The session of a transaction that is open on a handle. */
-function sessionOf(tx: SqliteDatabase | SqlSession): SqlSession {
-  if (isSqlSession(tx)) return assertInTransaction(tx);
-  if (Turns.of(tx).isInTransaction) {
-    throw new TypeError(
-      "Cannot use the handle as a transaction: a session began the one that is open; hand in the session its work was given",
-    );
-  }
-  return assertInTransaction(openSqliteTransaction(tx));
+  return new SqlIdempotencyStore({ session, dialect: sqliteDialect(), sessionOf: sqliteTransaction }, options);
 }

@@ -9,6 +9,7 @@ export type { SqlResult, SqlRow, SqlSession, SqlValue } from "../../src/ports/sq
 export type { SqliteDatabase, SqliteParam, SqliteStatement } from "./database.ts";
 export { sqliteSession, type SqliteSessionOptions } from "./session.ts";
 export { type SqliteIdempotencyStore, sqliteIdempotencyStore } from "./idempotency_store.ts";
+export { type SqliteOutboxStore, sqliteOutboxStore } from "./outbox_store.ts";
 export type {
   ClaimAnswer,
   ClaimedMessage,
@@ -25,3 +26,25 @@ export type { SqlIdempotencyOptions, SqlIdempotencyStore, SqlIdempotencyTarget }
 export type { NewId, Random } from "../../src/clock.ts";
 export type { ColumnFacts, SqlDialect } from "../sql/dialect.ts";
 export type { Fragment } from "../sql/fragment.ts";
+export type {
+  ClaimedFacts,
+  ClaimedRow,
+  OnRetired,
+  OutboxAddOptions,
+  OutboxClaim,
+  OutboxClaimOptions,
+  OutboxFailure,
+  OutboxGiveBackOptions,
+  OutboxListener,
+  OutboxMode,
+  OutboxNewsHooks,
+  OutboxPurgeOptions,
+  OutboxStats,
+  OutboxStore,
+  ReadableRow,
+  RetiredRecord,
+  UnreadableRow,
+} from "../../src/ports/outbox_store.ts";
+export type { Outbound } from "../../src/message/outbound.ts";
+export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
+export type { SqlOutboxOptions, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";

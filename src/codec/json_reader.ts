@@ -24,7 +24,20 @@ export function assertJsonDepth(text: string, limit: number): void {
 
 /** JSON with every integer exact: a `number` where it holds the value, otherwise a `bigint`. */
 export function parseJsonExactly(text: string): unknown {
-  return LONG_INTEGER.test(text) ? new Reader(text).document() : parsePlain(text);
+  return LONG_INTEGER.test(text) ? parseJsonNumbers(text, exactNumber) : parsePlain(text);
+}
+
+/** Makes a value of a number as it is written; `isInteger` says that it has neither a fraction nor an exponent. */
+export type NumberReader = (digits: string, isInteger: boolean) => unknown;
+
+/** JSON whose numbers `number` reads, where a `number` of JavaScript says less than what is written. */
+export function parseJsonNumbers(text: string, number: NumberReader): unknown {
+  return new Reader(text, number).document();
+}
+
+function exactNumber(digits: string, isInteger: boolean): number | bigint {
+  const value = Number(digits);
+  return isInteger && !Number.isSafeInteger(value) ? BigInt(digits) : value;
 }
 
 /** Sixteen digits are the least an unsafe integer has. */
@@ -41,12 +54,14 @@ const COLON = 0x3a;
 /** A recursive-descent reader; the depth was bounded before. Strings are left to `JSON.parse`. */
 class Reader {
   readonly #text: string;
+  readonly #read: NumberReader;
   readonly #numberHere = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
   readonly #wordHere = /true|false|null/y;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, read: NumberReader) {
     this.#text = text;
+    this.#read = read;
   }
 
   document(): unknown {
@@ -106,13 +121,11 @@ class Reader {
     return word === "null" ? null : word === "true";
   }
 
-  #number(): number | bigint {
+  #number(): unknown {
     const match = this.#match(this.#numberHere);
     if (match === null) throw notJson();
     const [digits, fraction, exponent] = match;
-    const value = Number(digits);
-    const isInteger = fraction === undefined && exponent === undefined;
-    return isInteger && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+    return this.#read(digits, fraction === undefined && exponent === undefined);
   }
 
   /** Matches a sticky pattern here, and passes over what matched. */

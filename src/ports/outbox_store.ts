@@ -155,13 +155,19 @@ export interface OutboxStore<Tx = unknown> {
   /**
    * Writes a message in the caller's transaction. A message whose id is there already is the same message: nothing is written.
    *
-   * Rejects with a `TypeError` outside a transaction, for a message without an id, and for one with what a row has no place for: a
-   * priority, an expiration, a reply address (`assertStorable`).
+   * Rejects with a `TypeError` outside a transaction, and with a `PublishError` (`ACEMQ_PUBLISH_REFUSED`) for a message without an id,
+   * and for one that says what a row has no place for: a priority, an expiration, a reply address, that it is not persistent or not
+   * mandatory. Nothing is written then.
    */
   add(tx: Tx, outbound: Outbound | PromiseLike<Outbound>, options?: OutboxAddOptions): Promise<void>;
   /** Writes many, in one statement where the database can. They leave in this order. */
   addAll(tx: Tx, outbounds: Iterable<Outbound | PromiseLike<Outbound>>, options?: OutboxAddOptions): Promise<void>;
-  /** Takes rows under a lease. */
+  /**
+   * Takes rows under a lease. Of fewer than `limit` it does not follow that there are no more; only of none at all does it.
+   *
+   * In order, only what comes before the first row of a key that is in somebody's hands, or waits to be tried again, is handed out; with
+   * `onRetired: "hold"`, or that is retired. Once given back, rows of a key in somebody's hands hold back those behind them.
+   */
   claim(options: OutboxClaimOptions): Promise<OutboxClaim>;
   /** Marks rows published that are still the token's; says how many that were. */
   markPublished(token: string, ids: readonly string[], options?: StoreCallOptions): Promise<number>;

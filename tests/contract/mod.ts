@@ -19,3 +19,5 @@ export {
   type IdempotencyStoreUnderTest,
 } from "./idempotency_store.ts";
 export type { IdempotencyStore } from "../../src/ports/idempotency_store.ts";
+export { outboxStoreContract, type OutboxStoreContractOptions, type OutboxStoreUnderTest } from "./outbox_store.ts";
+export type { OutboxStore } from "../../src/ports/outbox_store.ts";

@@ -4,7 +4,22 @@ import { memoryOutboxStore, virtualClock } from "../../../adapters/memory/mod.ts
 import { HEADER_ID } from "../../../src/message/header_names.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { OutboxClaimOptions } from "../../../src/ports/outbox_store.ts";
+import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
 import { deferred } from "../../support/until.ts";
+
+outboxStoreContract("memory", async () => {
+  const clock = virtualClock();
+  const store = memoryOutboxStore({ clock, maxAttempts: MAX_ATTEMPTS });
+  return {
+    store,
+    other: store,
+    transaction: (work) => store.transaction(work),
+    outside: undefined,
+    isTable: false,
+    pass: (ms) => clock.advance(ms),
+    close: async () => {},
+  };
+});
 
 const CLAIM: OutboxClaimOptions = { limit: 100, leaseMs: 60_000, mode: "continue", onRetired: "release" };
 
@@ -95,7 +110,9 @@ describe("An outbox in memory", () => {
     const lost: Partial<Outbound>[] = [{ priority: 0 }, { expirationMs: 60_000 }, { replyTo: "answers" }];
     const nameless = message("", { headers: {}, messageId: undefined });
     for (const outbound of [...lost.map((more) => message("a", more)), nameless]) {
-      await assert.rejects(store.transaction((tx) => store.add(tx, outbound)), { name: "TypeError" });
+      await assert.rejects(store.transaction((tx) => store.add(tx, outbound)), {
+        code: "ACEMQ_PUBLISH_REFUSED",
+      });
     }
     assert.equal((await store.stats()).pending, 0);
   });

@@ -1,0 +1,88 @@
+/**
+ * How a lease stands in a row of an outbox, by layout (contract patterns 5.2, 5.5).
+ *
+ * @module
+ */
+
+import type { SqlDialect } from "./dialect.ts";
+import { type Fragment, raw, sql } from "./fragment.ts";
+import type { Instants, Moment } from "./instants.ts";
+import type { OutboxFormat } from "./outbox_format.ts";
+import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
+
+/** A table whose rows have a place for a lease. */
+export interface LeaseTarget {
+  readonly layout: OutboxLayoutName;
+  /** As it was given. */
+  readonly name: string;
+  readonly table: Fragment<Moment>;
+  readonly columns: OutboxColumns;
+  readonly format: OutboxFormat;
+  readonly dialect: SqlDialect;
+  readonly instants: Instants;
+  /** Whether there is a column for ordering keys. */
+  readonly hasKeys: boolean;
+  /** Why there is no order by key. */
+  readonly unordered: string | undefined;
+  /** Whether rows leave as they were inserted, since their times do not sort as they stand there. */
+  readonly byRowid: boolean;
+}
+
+/** The pieces its statements are made of. */
+export interface LeasePieces {
+  /** Says that a row was not published. */
+  readonly pending: Fragment<Moment>;
+  /** What rows leave in the order of. */
+  readonly order: Fragment<Moment>;
+  /** The column of the write sequence. */
+  readonly sequence: Fragment<Moment>;
+  /** A value by which rows are put in order once more: the database gives changed rows in any. */
+  readonly position: Fragment<Moment>;
+  /** Gives the token of a row. */
+  readonly token: Fragment<Moment>;
+  /** Says that nobody has a row, and that it does not wait. */
+  readonly isFree: Fragment<Moment>;
+  /** Says that a row is the token's. */
+  isMine(token: string): Fragment<Moment>;
+  /** Makes a row the token's, up to an instant. */
+  held(token: string, until: Fragment<Moment>): Fragment<Moment>;
+  /** Makes a row nobody's, from an instant on where it has to wait. */
+  free(from?: Fragment<Moment>): Fragment<Moment>;
+}
+
+/** Makes the pieces. .NET has no column for a token: when the lease ends is it. */
+export function leasePieces(target: LeaseTarget): LeasePieces {
+  const { columns, instants } = target;
+  const isFlagged = columns.published === "published";
+  const until = isFlagged ? "leased_until" : "locked_until";
+  const owned = isFlagged ? ownedByTime(until, instants) : OWNED_BY_TOKEN;
+  return {
+    pending: raw(isFlagged ? "published = 0" : "published_at IS NULL"),
+    ...orderOf(target),
+    ...owned,
+    isFree: sql`(${raw(until)} IS NULL OR ${instants.isBefore(until)})`,
+  };
+}
+
+const OWNED_BY_TOKEN: Pick<LeasePieces, "token" | "isMine" | "held" | "free"> = {
+  token: raw("locked_by"),
+  isMine: (token) => sql`locked_by = ${token}`,
+  held: (token, until) => sql`locked_by = ${token}, locked_until = ${until}`,
+  free: (from = raw("NULL")) => sql`locked_by = NULL, locked_until = ${from}`,
+};
+
+function ownedByTime(until: string, instants: Instants): Pick<LeasePieces, "token" | "isMine" | "held" | "free"> {
+  return {
+    token: instants.asText(until),
+    isMine: (token) => instants.is(until, () => token),
+    held: (_token, end) => sql`${raw(until)} = ${end}`,
+    free: (from = raw("NULL")) => sql`${raw(until)} = ${from}`,
+  };
+}
+
+function orderOf(target: LeaseTarget): Pick<LeasePieces, "order" | "sequence" | "position"> {
+  const { dialect, instants, unordered, byRowid } = target;
+  const sequence = raw(dialect.name === "sqlite" ? "rowid" : "seq");
+  if (byRowid || unordered === undefined) return { order: sequence, sequence, position: sequence };
+  return { order: raw("created_at, id"), sequence, position: instants.asText("created_at") };
+}

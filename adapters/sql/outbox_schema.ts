@@ -1,0 +1,224 @@
+/**
+ * The tables of an outbox as text, for migration tools (contract patterns 5.2, 5.7).
+ *
+ * @module
+ */
+
+import { type SqlDialect, tableName } from "./dialect.ts";
+import type { OutboxLayoutName } from "./outbox_layout.ts";
+
+/** What table is wanted. */
+export interface OutboxSchemaOptions {
+  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_outbox"} */
+  readonly table?: string;
+  /** Whose layout: of the language that shares the table. @default {"typescript"} */
+  readonly layout?: OutboxLayoutName;
+}
+
+/** A table, and what stands beside it. */
+interface Schema {
+  readonly columns: readonly string[];
+  /** What the index is called behind the table's name, and what it is on. */
+  readonly indexes: readonly (readonly [suffix: string, on: string])[];
+}
+
+type Database = SqlDialect["name"];
+
+/** Rows that were not published: the few a claim looks at, however many published ones are kept. */
+const UNPUBLISHED = "WHERE published_at IS NULL";
+
+/** Bytes of a name in PostgreSQL. */
+const LONGEST_NAME = 63;
+
+/** Rows without a key share one. */
+export const ORDERING_KEY = "coalesce(ordering_key, '')";
+
+/**
+ * The statements that create an outbox, in order: the table, then what stands beside it. All are left alone when they are there.
+ *
+ * Ours is Ruby's table with `ordering_key`, with `seq` on PostgreSQL, and with two indexes of the rows that were not published. The
+ * tables of Python and Go have no place for a lease; a table beside theirs has it.
+ *
+ * @throws {RangeError} a table name that is none, an unknown database or layout
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { outboxSchemaSql } from "@acemq/amqp/sql";
+ *
+ * const [table, ...indexes] = outboxSchemaSql("postgres");
+ * assert.match(table ?? "", /CREATE TABLE IF NOT EXISTS acemq_outbox/);
+ * assert.equal(indexes.length, 3);
+ * ```
+ */
+export function outboxSchemaSql(database: SqlDialect["name"], options: OutboxSchemaOptions = {}): readonly string[] {
+  assertDatabase(database);
+  const { table = "acemq_outbox", layout = "typescript" } = options;
+  tableName(table);
+  const { columns, indexes } = schemaOf(layout, database);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table} (${columns.join(", ")})`,
+    ...indexes.map(([suffix, on]) => indexSql(database, table, suffix, on)),
+    ...layout === "python" || layout === "go" ? [outboxLeasesSql(database, table)] : [],
+  ];
+}
+
+/**
+ * The statements that give a table of Ruby's what the mode `in_order` needs, and claims that stay as quick with many published rows
+ * kept. Ruby's own statements name their columns, and go on as before.
+ *
+ * @throws {RangeError} a table name that is none, an unknown database
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { outboxOrderingSql } from "@acemq/amqp/sql";
+ *
+ * assert.equal(outboxOrderingSql("sqlite")[0], "ALTER TABLE acemq_outbox ADD COLUMN ordering_key VARCHAR(255) NULL");
+ * ```
+ */
+export function outboxOrderingSql(
+  database: SqlDialect["name"],
+  { table = "acemq_outbox" }: Pick<OutboxSchemaOptions, "table"> = {},
+): readonly string[] {
+  assertDatabase(database);
+  tableName(table);
+  return [
+    ...addedColumns(database).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),
+    ...addedIndexes(database).map(([suffix, on]) => indexSql(database, table, suffix, on)),
+  ];
+}
+
+/** The table of leases beside one that has no place for them. */
+export function outboxLeasesSql(database: Database, table: string): string {
+  const instant = database === "postgres" ? "TIMESTAMP WITH TIME ZONE" : "BIGINT";
+  return `CREATE TABLE IF NOT EXISTS ${leasesOf(table)} (id VARCHAR(255) NOT NULL PRIMARY KEY, ` +
+    `locked_by VARCHAR(64), locked_until ${instant} NOT NULL)`;
+}
+
+/** What it is called. */
+export function leasesOf(table: string): string {
+  return `${table}_leases`;
+}
+
+function assertDatabase(database: Database): void {
+  if (database === "postgres" || database === "sqlite") return;
+  throw new RangeError(
+    `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
+  );
+}
+
+function indexSql(database: Database, table: string, suffix: string, on: string): string {
+  const [name, schema] = table.split(".").reverse();
+  const isQualified = database === "sqlite" && schema !== undefined;
+  // PostgreSQL would cut the end off, and two indexes would have one name.
+  const index = `${name?.slice(0, LONGEST_NAME - suffix.length - 1)}_${suffix}`;
+  return `CREATE INDEX IF NOT EXISTS ${isQualified ? `${schema}.` : ""}${index} ON ${isQualified ? name : table} ${on}`;
+}
+
+function schemaOf(layout: OutboxLayoutName, database: Database): Schema {
+  switch (layout) {
+    case "typescript":
+      return {
+        columns: [...leased(textColumns()), ...addedColumns(database)],
+        indexes: [["pending", "(published_at, created_at)"], ...addedIndexes(database)],
+      };
+    case "ruby":
+      return { columns: leased(textColumns()), indexes: [["pending", "(published_at, created_at)"]] };
+    case "java":
+      return {
+        columns: leased(envelopeColumns("exchange_name", "message_type")),
+        indexes: [["pending", "(published_at, created_at)"]],
+      };
+    case "python":
+      return {
+        columns: bytesColumns(database, "exchange_name", "VARCHAR(64)", "BIGINT"),
+        indexes: [["pending", "(created_at)"]],
+      };
+    case "go":
+      return {
+        columns: bytesColumns(database, "exchange", "VARCHAR(255)", "TIMESTAMP"),
+        indexes: [["created_at", "(created_at)"]],
+      };
+    case "dotnet":
+      return {
+        columns: [
+          ...envelopeColumns("exchange", "type"),
+          "created_at TIMESTAMP NOT NULL",
+          "attempts INTEGER NOT NULL DEFAULT 0",
+          "last_error TEXT",
+          "published INTEGER NOT NULL DEFAULT 0",
+          "leased_until TIMESTAMP",
+        ],
+        indexes: [["pending", "(published, leased_until, created_at)"]],
+      };
+    default:
+      throw new RangeError(
+        `Cannot write a schema for ${database}: 'layout' must be typescript, ruby, java, python, go or dotnet, not ${
+          JSON.stringify(layout)
+        }`,
+      );
+  }
+}
+
+/** What our layout has beyond Ruby's. */
+function addedColumns(database: Database): readonly string[] {
+  const key = "ordering_key VARCHAR(255) NULL";
+  return database === "postgres" ? [key, "seq BIGINT GENERATED BY DEFAULT AS IDENTITY"] : [key];
+}
+
+/** In SQLite, entries of an index that are the same are in the order of the rowid. */
+function addedIndexes(database: Database): Schema["indexes"] {
+  return database === "postgres"
+    ? [["unpublished", `(seq) ${UNPUBLISHED}`], ["unpublished_keys", `((${ORDERING_KEY}), seq) ${UNPUBLISHED}`]]
+    : [["unpublished", `(published_at) ${UNPUBLISHED}`], ["unpublished_keys", `(${ORDERING_KEY}) ${UNPUBLISHED}`]];
+}
+
+function head(exchange: string, id = "VARCHAR(64)"): readonly string[] {
+  return [`id ${id} NOT NULL PRIMARY KEY`, `${exchange} VARCHAR(255) NOT NULL`, "routing_key VARCHAR(255) NOT NULL"];
+}
+
+function textColumns(): readonly string[] {
+  return [
+    ...head("exchange_name"),
+    "body TEXT NOT NULL",
+    "body_encoding VARCHAR(16) NOT NULL",
+    "content_type VARCHAR(255) NOT NULL",
+    "headers TEXT NOT NULL",
+  ];
+}
+
+function envelopeColumns(exchange: string, type: string): readonly string[] {
+  return [
+    ...head(exchange),
+    `${type} VARCHAR(255) NOT NULL`,
+    "payload TEXT NOT NULL",
+    "correlation_id VARCHAR(64)",
+    "causation_id VARCHAR(64)",
+  ];
+}
+
+function bytesColumns(database: Database, exchange: string, id: string, instant: string): readonly string[] {
+  return [
+    ...head(exchange, id),
+    `body ${database === "postgres" ? "BYTEA" : "BLOB"} NOT NULL`,
+    "content_type VARCHAR(255) NOT NULL",
+    "headers TEXT NOT NULL",
+    `created_at ${instant} NOT NULL`,
+    "attempts INTEGER NOT NULL DEFAULT 0",
+    "last_error TEXT",
+  ];
+}
+
+function leased(columns: readonly string[]): readonly string[] {
+  const instant = "TIMESTAMP WITH TIME ZONE";
+  return [
+    ...columns,
+    `created_at ${instant} NOT NULL`,
+    `published_at ${instant}`,
+    "attempts INTEGER NOT NULL DEFAULT 0",
+    "last_error VARCHAR(1000)",
+    "locked_by VARCHAR(64)",
+    `locked_until ${instant}`,
+  ];
+}

@@ -1,0 +1,310 @@
+/**
+ * An outbox in a SQL table: one implementation over what differs between databases and layouts.
+ *
+ * @module
+ */
+
+import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
+import { LayoutError } from "../../src/errors.ts";
+import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import type { Outbound } from "../../src/message/outbound.ts";
+import { assertOrderingKey } from "../../src/message/storable.ts";
+import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
+import type {
+  OutboxAddOptions,
+  OutboxClaim,
+  OutboxClaimOptions,
+  OutboxFailure,
+  OutboxGiveBackOptions,
+  OutboxListener,
+  OutboxMode,
+  OutboxPurgeOptions,
+  OutboxStats,
+  OutboxStore,
+  RetiredRecord,
+} from "../../src/ports/outbox_store.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
+import { type SqlDialect, tableName } from "./dialect.ts";
+import { compile } from "./fragment.ts";
+import { assertInTransaction } from "./given_session.ts";
+import { guarded } from "./guarded.ts";
+import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
+import type { OutboxLayoutName } from "./outbox_layout.ts";
+import { openOutbox } from "./outbox_open.ts";
+import { claimedRow, type StoredMessage, storedMessage } from "./outbox_row.ts";
+import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
+import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
+
+import { readInteger } from "./values.ts";
+
+/** How an outbox works. */
+export interface SqlOutboxOptions {
+  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_outbox"} */
+  readonly table?: string;
+  /** The layout the table must have, and is created with. Without it, the table's columns decide. */
+  readonly layout?: OutboxLayoutName;
+  /** Failures after which a row is retired: no longer handed out, but kept and listed. @default {10} */
+  readonly maxAttempts?: number;
+  /**
+   * Leaves headers out that the layouts `java` and `dotnet` have no column for: all but id, type, correlation and causation.
+   *
+   * @default {false: such a message is refused}
+   */
+  readonly dropHeaders?: boolean;
+  /** On SQLite leases run by it; PostgreSQL has a clock of its own. @default {systemClock()} */
+  readonly clock?: Clock;
+  /** Makes the tokens. @default {randomUuid} */
+  readonly newId?: NewId;
+}
+
+/** What a store stands on. */
+export interface SqlOutboxTarget<Handle> {
+  /** For every statement of the store's own: never a transaction. */
+  readonly session: SqlSession;
+  /** Of the database behind it. */
+  readonly dialect: SqlDialect;
+  /** The session of what the caller hands in; one of a transaction unless `outside` says that it need not be. */
+  readonly sessionOf: (tx: Handle | SqlSession, options: { readonly outside: boolean }) => SqlSession;
+}
+
+/** Rows of one statement at most, whatever the database takes: a statement has to fit into memory. */
+const MOST_ROWS = 1_000;
+
+/** Rows of one page of the retired. */
+const PAGE = 100;
+
+/** See {@linkcode OutboxStore}. `Handle` is what the driver calls a transaction. */
+export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> {
+  readonly maxAttempts: number;
+  readonly #target: SqlOutboxTarget<Handle>;
+  readonly #options: SqlOutboxOptions;
+  readonly #table: string;
+  readonly #clock: Clock;
+  readonly #newId: NewId;
+  readonly #listeners = new Set<OutboxListener>();
+  #opened: Promise<OutboxTable> | undefined;
+
+  /** Use the function of the database's adapter. */
+  constructor(target: SqlOutboxTarget<Handle>, options: SqlOutboxOptions = {}) {
+    const { table = "acemq_outbox", maxAttempts = 10, clock = systemClock(), newId = randomUuid } = options;
+    assertWholeNumber("maxAttempts", maxAttempts, 1);
+    tableName(table);
+    this.maxAttempts = maxAttempts;
+    this.#target = target;
+    this.#options = options;
+    this.#table = table;
+    this.#clock = clock;
+    this.#newId = newId;
+  }
+
+  /**
+   * Creates the table where it is not there. For development: in production the table belongs to the tool that owns the schema, which
+   * gets it from `outboxSchemaSql`.
+   */
+  async createSchemaIfAbsent(): Promise<void> {
+    const { session, dialect } = this.#target;
+    const { layout = "typescript" } = this.#options;
+    const table = this.#table;
+    const wanted = { table, dialect, wanted: this.#options.layout };
+    const facts = await guarded("look at the table", () => outboxFacts(session, wanted));
+    // A table of somebody else's is left as it is, but for what stands beside it.
+    const found = facts.columns.length === 0 ? undefined : decideOutbox(facts, wanted).layout;
+    const beside = found === "python" || found === "go" ? [outboxLeasesSql(dialect.name, table)] : [];
+    for (const text of found === undefined ? outboxSchemaSql(dialect.name, { table, layout }) : beside) {
+      await guarded("create the table", () => session.query(text));
+    }
+  }
+
+  async check({ mode = "continue", signal }: StoreCallOptions & { readonly mode?: OutboxMode } = {}): Promise<void> {
+    signal?.throwIfAborted();
+    const table = await this.#known();
+    await table.checkClaims(this.#work(this.#target.session));
+    if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
+  }
+
+  async add(
+    tx: Handle | SqlSession,
+    outbound: Outbound | PromiseLike<Outbound>,
+    options: OutboxAddOptions = {},
+  ): Promise<void> {
+    await this.addAll(tx, [outbound], options);
+  }
+
+  async addAll(
+    tx: Handle | SqlSession,
+    outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
+    options: OutboxAddOptions = {},
+  ): Promise<void> {
+    const { orderingKey, outsideTransaction = false } = options;
+    const key = assertOrderingKey(orderingKey) ?? null;
+    // Before anything is waited for: whether the handle is in a transaction is true of this moment.
+    const session = this.#target.sessionOf(tx, { outside: outsideTransaction });
+    const prepared = await Promise.all(outbounds);
+    const table = await this.#known(session);
+    if (key !== null) this.#assertOrdered(table, "keep an ordering key");
+    const messages = prepared.map((outbound) => storedMessage(outbound, table));
+    if (messages.length === 0) return;
+    if (!outsideTransaction) assertInTransaction(session);
+    await this.#insert(session, messages, { table, key });
+    const ids = messages.map(({ id }) => id);
+    for (const listener of this.#listeners) listener(ids);
+  }
+
+  async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
+    const { limit, leaseMs, mode, onRetired, signal } = options;
+    const { maxAttempts } = this;
+    assertWholeNumber("limit", limit, 1);
+    assertFiniteNumber("leaseMs", leaseMs, 1);
+    signal?.throwIfAborted();
+    const table = await this.#known();
+    if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
+    const request = { limit, leaseMs, maxAttempts, mode, onRetired, token: this.#newId() };
+    const { token, rows } = await table.claim(this.#work(), request);
+    return { token, rows: rows.map((row) => claimedRow(row, table)) };
+  }
+
+  async markPublished(token: string, ids: readonly string[], { signal }: StoreCallOptions = {}): Promise<number> {
+    signal?.throwIfAborted();
+    return ids.length === 0 ? 0 : await (await this.#known()).markPublished(this.#work(), token, ids);
+  }
+
+  async markFailed(
+    token: string,
+    failures: readonly OutboxFailure[],
+    { signal }: StoreCallOptions = {},
+  ): Promise<number> {
+    signal?.throwIfAborted();
+    return failures.length === 0 ? 0 : await (await this.#known()).markFailed(this.#work(), token, failures);
+  }
+
+  async giveBack(
+    token: string,
+    ids: readonly string[],
+    { signal, delayMs = 0 }: OutboxGiveBackOptions = {},
+  ): Promise<number> {
+    assertFiniteNumber("delayMs", delayMs, 0);
+    signal?.throwIfAborted();
+    return ids.length === 0 ? 0 : await (await this.#known()).giveBack(this.#work(), token, { ids, delayMs });
+  }
+
+  async *retired({ signal }: StoreCallOptions = {}): AsyncIterable<RetiredRecord> {
+    signal?.throwIfAborted();
+    const table = await this.#known();
+    const work = this.#work();
+    // The ids at once, the rest in pages: whoever releases what is given changes what a page would begin behind.
+    const { rows } = await work.run("list the retired rows", table.retiredIds(this.maxAttempts));
+    const ids = rows.map((row) => String(row["id"]));
+    for (let start = 0; start < ids.length; start += PAGE) {
+      signal?.throwIfAborted();
+      const page = ids.slice(start, start + PAGE);
+      const found = await work.run("list the retired rows", table.retiredRows(page, this.maxAttempts));
+      const records = new Map(found.rows.map((row) => [String(row["id"]), retiredRecord(row, table)]));
+      for (const id of page) {
+        const record = records.get(id);
+        if (record !== undefined) yield record;
+      }
+    }
+  }
+
+  async release(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    return await (await this.#known()).release(this.#work(), id, this.maxAttempts) > 0;
+  }
+
+  async stats({ signal }: StoreCallOptions = {}): Promise<OutboxStats> {
+    signal?.throwIfAborted();
+    const table = await this.#known();
+    const work = this.#work();
+    const { rows: [row] } = await work.run("count the rows", table.stats(this.maxAttempts));
+    const oldest = row?.["oldest_ms"] ?? undefined;
+    return {
+      pending: readInteger(row?.["pending"]),
+      oldestAgeMs: oldest === undefined ? undefined : Math.max(0, Number(oldest)),
+      retired: readInteger(row?.["retired"] ?? 0),
+    };
+  }
+
+  async purgePublished({ olderThanMs, batchSize = 1_000, signal }: OutboxPurgeOptions): Promise<number> {
+    assertFiniteNumber("olderThanMs", olderThanMs, 0);
+    assertWholeNumber("batchSize", batchSize, 1);
+    const table = await this.#known();
+    for (let total = 0;;) {
+      signal?.throwIfAborted();
+      const work = this.#work();
+      const purge = table.purge(olderThanMs, batchSize);
+      if (purge === undefined) return 0;
+      const { changes } = await work.run("purge published rows", purge);
+      total += changes;
+      if (changes < batchSize) return total;
+    }
+  }
+
+  onAdded(listener: OutboxListener): () => void {
+    // Wrapped, so that one that is given twice hears twice until each is taken back.
+    const heard: OutboxListener = (ids) => listener(ids);
+    this.#listeners.add(heard);
+    return () => void this.#listeners.delete(heard);
+  }
+
+  async #insert(
+    session: SqlSession,
+    messages: readonly StoredMessage[],
+    { table, key }: { readonly table: OutboxTable; readonly key: string | null },
+  ): Promise<void> {
+    const width = 5 + table.format.columns.length;
+    const most = Math.min(MOST_ROWS, Math.floor(this.#target.dialect.mostParameters / width));
+    const insert = async (work: OutboxWork): Promise<void> => {
+      for (let from = 0; from < messages.length; from += most) {
+        const rows = messages.slice(from, from + most);
+        await work.run("add to the outbox", table.insert(rows, { key, from }));
+      }
+    };
+    const work = this.#work(session);
+    await (messages.length <= most ? insert(work) : work.together(insert));
+  }
+
+  #assertOrdered({ unordered }: OutboxTable, what: string): void {
+    if (unordered === undefined) return;
+    throw new LayoutError(`Cannot ${what} with the table "${this.#table}": ${unordered}`);
+  }
+
+  #work(session = this.#target.session): OutboxWork {
+    const { dialect } = this.#target;
+    return {
+      run: (what, fragment) => {
+        const { text, bind } = compile(fragment, dialect.placeholder);
+        return guarded(what, () => session.query(text, bind({ nowMs: Math.floor(this.#clock.now()) })));
+      },
+      together: (work) => guarded("use the outbox", () => session.transaction((tx) => work(this.#work(tx)))),
+    };
+  }
+
+  /** Asks for the layout once; a database that was away is asked again. */
+  #known(session = this.#target.session): Promise<OutboxTable> {
+    const { dialect } = this.#target;
+    const { layout, dropHeaders = false } = this.#options;
+    const table = this.#table;
+    return this.#opened ??= guarded(
+      "look at the table",
+      async () =>
+        openOutbox(await detectOutbox(session, { table, dialect, wanted: layout }), { table, dialect, dropHeaders }),
+    ).catch((error) => {
+      this.#opened = undefined;
+      throw error;
+    });
+  }
+}
+
+function retiredRecord(row: Readonly<Record<string, unknown>>, table: OutboxTable): RetiredRecord {
+  const key = row["ordering_key"];
+  const lastError = row["last_error"];
+  return {
+    id: String(row["id"]),
+    exchange: String(row[table.exchange]),
+    routingKey: String(row["routing_key"]),
+    orderingKey: typeof key === "string" && key !== "" ? key : undefined,
+    attempts: readInteger(row["attempts"]),
+    lastError: typeof lastError === "string" ? lastError : undefined,
+    createdAt: new Date(Math.floor(Number(row["created_ms"]))),
+  };
+}

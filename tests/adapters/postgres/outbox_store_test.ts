@@ -1,0 +1,42 @@
+/** An outbox in PostgreSQL, in every layout another language may have made, over both drivers. */
+import { after, describe } from "node:test";
+import { postgresOutboxStore, postgresSession } from "../../../adapters/postgres/mod.ts";
+import type { OutboxLayoutName } from "../../../adapters/sql/mod.ts";
+import type { SqlSession } from "../../../src/ports/sql_session.ts";
+import { MAX_ATTEMPTS, outboxStoreContract, type OutboxStoreUnderTest } from "../../contract/outbox_store.ts";
+import { type Scratch, scratch } from "../../support/postgres_scratch.ts";
+import { missing } from "../../support/services.ts";
+
+const skip = await missing("postgresql");
+
+const LAYOUTS: readonly OutboxLayoutName[] = ["typescript", "ruby"];
+
+/** A place for all cases of a layout: making one takes longer than most of them. */
+async function openPlace(layout: OutboxLayoutName): Promise<OutboxStoreUnderTest<SqlSession> & { place: Scratch }> {
+  const place = await scratch();
+  const store = postgresOutboxStore(place.postgresJs(), { maxAttempts: MAX_ATTEMPTS, layout });
+  await store.createSchemaIfAbsent();
+  const pool = place.pool();
+  const session = postgresSession(pool);
+  return {
+    place,
+    store,
+    // What the database says is all the second one knows.
+    other: postgresOutboxStore(pool, { maxAttempts: MAX_ATTEMPTS }),
+    transaction: (work) => session.transaction(work),
+    outside: session,
+    isOrdered: layout === "typescript",
+    isWhole: layout !== "java" && layout !== "dotnet",
+    keepsPublished: layout !== "python" && layout !== "go",
+    pass: place.pass,
+    close: async () => void await place.sql.unsafe("TRUNCATE acemq_outbox"),
+  };
+}
+
+for (const layout of LAYOUTS) {
+  describe(`an outbox in PostgreSQL, layout '${layout}'`, () => {
+    let opened: ReturnType<typeof openPlace> | undefined;
+    after(async () => await (await opened)?.place.close());
+    outboxStoreContract(`PostgreSQL, layout '${layout}'`, () => opened ??= openPlace(layout), { skip });
+  });
+}
