@@ -77,6 +77,10 @@ export type { ReplayOptions, ReplayProgress, ReplayResult } from "./src/patterns
 export type { ReplayTarget, SetAsideQueue } from "./src/patterns/replay/places.ts";
 export type { Death } from "./src/message/deaths.ts";
 
+// Never silent: the outbox
+export { Relay, RunningRelay } from "./src/patterns/outbox/relay.ts";
+export type { RelayOptions, RelayReport, RunOnceOptions } from "./src/patterns/outbox/relay_options.ts";
+
 // Codecs
 export { jsonCodec } from "./src/codec/json.ts";
 export type { JsonCodecOptions } from "./src/codec/json.ts";

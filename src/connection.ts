@@ -4,9 +4,8 @@
  * @module
  */
 
-import { type Clock, randomUuid, systemClock, systemRandom } from "./clock.ts";
-import { type CodecCatalog, codecCatalog } from "./codec/codecs.ts";
-import { assertBroker, type ConnectionSettings, connectionSettings, type ConnectOptions } from "./connect_options.ts";
+import type { ConnectOptions } from "./connect_options.ts";
+import { type ConnectionParts, openParts } from "./connection_parts.ts";
 import { Consumer } from "./consume/consumer.ts";
 import type { ConsumerContext } from "./consume/context.ts";
 import { type Delivery, openDeliveries } from "./consume/deliveries.ts";
@@ -20,39 +19,25 @@ import { declareTopology } from "./declare/declare.ts";
 import { type PlanOptions, planTopology } from "./declare/plan.ts";
 import { validateTopology } from "./declare/validate.ts";
 import { ConnectionError } from "./errors.ts";
-import { checkBroker } from "./health/broker_check.ts";
-import { reportConsumers } from "./health/consumer_check.ts";
-import { aggregateHealth, type HealthReport } from "./health/report.ts";
+import { checkConnection } from "./health/connection_check.ts";
+import type { HealthReport } from "./health/report.ts";
 import { whenAborted } from "./internal/abort.ts";
-import { EventHub } from "./internal/event_hub.ts";
 import { signalOf } from "./internal/option_kinds.ts";
-import { Work } from "./internal/work.ts";
-import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
+import type { Broker, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
-import type { Environment } from "./ports/environment.ts";
+import type { RelayStore } from "./ports/outbox_store.ts";
+import { Relay } from "./patterns/outbox/relay.ts";
+import type { RelayOptions } from "./patterns/outbox/relay_options.ts";
+import type { RelayRun } from "./patterns/outbox/relay_run.ts";
 import { openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
 import type { PeekedMessage } from "./patterns/replay/peeked_message.ts";
 import { replayQueue } from "./patterns/replay/replay.ts";
 import type { ReplayOptions, ReplayResult } from "./patterns/replay/replay_options.ts";
-import { PublishGate } from "./publish/gate.ts";
 import { PublishMeter } from "./publish/meter.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { assertPublisher, type PublisherOptions } from "./publish/send_options.ts";
-import { logConnectionEvent } from "./telemetry/connection_log.ts";
-import { Recorder } from "./telemetry/recorder.ts";
 import type { TopologyPlan } from "./topology/plan.ts";
 import { specOf, type Topology } from "./topology/topology.ts";
-
-/** What the parts of a connection are made of. */
-interface Parts {
-  readonly broker: BrokerConnection;
-  readonly environment: Environment;
-  readonly settings: ConnectionSettings;
-  readonly codecs: CodecCatalog;
-  readonly defaultCodec: Codec;
-  readonly hub: EventHub<BrokerEvent>;
-  readonly gate: PublishGate;
-}
 
 /**
  * Opens a connection to a broker.
@@ -72,49 +57,25 @@ interface Parts {
  * @throws {CodecMissingError} a codec that was named but not handed in
  */
 export async function openConnection(broker: Broker, options: ConnectOptions = {}): Promise<Connection> {
-  assertBroker(broker);
-  const settings = connectionSettings(options);
-  const codecs = codecCatalog(options.codecs);
-  const { codec = "json" } = options;
-  const defaultCodec = codecs.resolve(codec);
-  const clock: Clock = options.clock ?? broker.clock ?? systemClock();
-  const hub = new EventHub<BrokerEvent>();
-  const early: BrokerEvent[] = [];
-  let hear = (event: BrokerEvent): unknown => early.push(event);
-  const link = await broker.open({
-    name: settings.name,
-    clock,
-    onEvent: (event) => void hear(event),
-    signal: options.signal,
-  });
-  const recorder = new Recorder(options.telemetry, link.transport);
-  const { random = systemRandom, newId = randomUuid, scope } = options;
-  const environment: Environment = { clock, random, newId, recorder, scope, work: new Work() };
-  const gate = new PublishGate(link, environment, settings);
-  hear = (event) => {
-    if (event.type === "unblocked") gate.unblocked();
-    logConnectionEvent(recorder, event);
-    hub.emit(event);
-  };
-  early.forEach((event) => hear(event));
-  return new Connection({ broker: link, environment, settings, codecs, defaultCodec, hub, gate }, options);
+  return new Connection(await openParts(broker, options), options);
 }
 
 /** An open connection. `close()` drains, then closes; twice is once. */
 export class Connection {
-  readonly #parts: Parts;
+  readonly #parts: ConnectionParts;
   readonly #interceptors: NonNullable<ConnectOptions["interceptors"]>;
-  readonly #gate: PublishGate;
+  readonly #gate: ConnectionParts["gate"];
   readonly #meter: PublishMeter;
   readonly #consumers = new Set<Consumer>();
   readonly #loops = new Set<OpenLoop>();
   readonly #feeds = new Set<Feed>();
+  readonly #relayRuns = new Set<RelayRun>();
   readonly #budgetEnd = new AbortController();
   readonly #closingNow = new AbortController();
   #closing: Promise<DrainReport> | undefined;
 
   /** Use `connect(…)`. */
-  constructor(parts: Parts, options: ConnectOptions) {
+  constructor(parts: ConnectionParts, options: ConnectOptions) {
     this.#parts = parts;
     this.#interceptors = options.interceptors ?? {};
     this.#gate = parts.gate;
@@ -216,6 +177,49 @@ export class Connection {
   }
 
   /**
+   * A relay from an outbox to this connection's broker. Inert: nothing is claimed before `start()` or `runOnce()`.
+   *
+   * Bytes, content type and headers go out as they were added, past the publish interceptors, mandatory, persistent and confirmed
+   * whatever the connection's settings. A row is marked published when its message is in a queue, and not before. It goes out again
+   * when a process dies in between, under the same message id.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { connect, topology } from "@acemq/amqp/core";
+   * import { memoryBroker, memoryOutboxStore } from "@acemq/amqp/memory";
+   *
+   * const mq = await connect(memoryBroker());
+   * await mq.declare(topology().queue("orders.new"));
+   * const outbox = memoryOutboxStore();
+   * const running = await mq.relay(outbox, { mode: "in_order" }).start();
+   *
+   * const arrived = new Promise((resolve) => mq.consume("orders.new", ({ payload }) => resolve(payload)));
+   * await outbox.transaction((tx) => outbox.add(tx, mq.publisher("", "orders.new").prepare({ id: "A-1" })));
+   * assert.deepEqual(await arrived, { id: "A-1" });
+   * await running.close();
+   * await mq.close();
+   * ```
+   *
+   * @throws {TypeError} what is no store, an option that there is not or of another type
+   * @throws {RangeError} an option out of range, a `maxAttempts` that is not the store's
+   */
+  relay(store: RelayStore, options: RelayOptions = {}): Relay {
+    const { broker, environment, gate, hub, settings } = this.#parts;
+    return new Relay(store, {
+      broker,
+      environment,
+      gate,
+      hub,
+      publishTimeoutMs: settings.publishTimeoutMs,
+      drainTimeoutMs: settings.drainTimeoutMs,
+      loops: this.#loops,
+      runs: this.#relayRuns,
+      assertOpen: () => this.#assertOpen(),
+    }, options);
+  }
+
+  /**
    * Creates what the topology says and the broker does not have. Nothing is changed or removed, ever.
    *
    * @throws {TopologyError} `ACEMQ_TOPOLOGY_DRIFT` when something exists otherwise: nothing was created then
@@ -279,12 +283,8 @@ export class Connection {
   /** How the connection is. Asks the broker once, with a bound of three seconds; a blocked connection is up and is not asked. */
   async health(options: { readonly signal?: AbortSignal } = {}): Promise<HealthReport> {
     const { broker, environment } = this.#parts;
-    const { clock } = environment;
-    return await aggregateHealth({
-      broker: () => checkBroker(broker, environment, this.#consumers.size),
-      consumers: () =>
-        reportConsumers([...this.#consumers].map((one) => one.state), new Date(clock.now()).toISOString()),
-    }, { clock, signal: signalOf("health", options) });
+    const [consumers, relays] = [[...this.#consumers], [...this.#relayRuns]];
+    return await checkConnection({ broker, environment, consumers, relays }, signalOf("health", options));
   }
 
   /**

@@ -136,7 +136,8 @@ function receiptOfLoss(reason: CloseReason | undefined, inFlight: number): Publi
   if (inFlight === 1 && isAboutPublish(reason)) {
     return { outcome: "refused", written: true, reason: describeClose(reason) };
   }
-  return { outcome: "unknown", reason: `the broker closed the channel: ${describeClose(reason)}` };
+  const unknown = { outcome: "unknown", reason: `the broker closed the channel: ${describeClose(reason)}` } as const;
+  return isAboutPublish(reason) ? { ...unknown, oneRefused: true } : unknown;
 }
 
 function isAboutPublish({ classId, methodId }: CloseReason): boolean {

@@ -15,9 +15,13 @@ const POOL = 4;
 /** Lane 0: messages on somebody's behalf are confirmed whatever the connection's setting. */
 const ON_BEHALF = 0;
 
+/** Lane 5: messages of an outbox are confirmed as well, and a channel the broker closes over one of them has no others on it. */
+const OUTBOX = 5;
+
 /** The publishing side of one link. */
 export class PublishLanes {
   readonly #onBehalf: PublishChannel;
+  readonly #outbox: PublishChannel;
   readonly #confirming: readonly PublishChannel[];
   readonly #plain: readonly PublishChannel[];
 
@@ -25,6 +29,7 @@ export class PublishLanes {
     const { maxBodyBytes } = link.limits;
     // No limit here: what the broker has just delivered it takes again, whatever we were told of its limits.
     this.#onBehalf = new PublishChannel(link, true);
+    this.#outbox = new PublishChannel(link, true, maxBodyBytes);
     this.#confirming = Array.from({ length: POOL }, () => new PublishChannel(link, true, maxBodyBytes));
     this.#plain = Array.from({ length: POOL }, () => new PublishChannel(link, false, maxBodyBytes));
   }
@@ -35,6 +40,7 @@ export class PublishLanes {
 
   #channel({ lane, confirm }: PublishOptions): PublishChannel {
     if (lane === ON_BEHALF) return this.#onBehalf;
+    if (lane === OUTBOX) return this.#outbox;
     const pool = confirm ? this.#confirming : this.#plain;
     return pool[lane % POOL] ?? this.#onBehalf;
   }

@@ -64,7 +64,7 @@ export interface BrokerState {
 
 /** How one message is published. */
 export interface PublishOptions {
-  /** Messages of one lane leave in the order they were handed over. Lane 0 is for messages on somebody's behalf. */
+  /** Messages of one lane leave in the order they were handed over. Lane 0 is for copies on somebody's behalf, lane 5 for outboxes. */
   readonly lane: number;
   /** Wait for the broker's confirm; without it the promise resolves when the message was written. */
   readonly confirm: boolean;
@@ -73,7 +73,8 @@ export interface PublishOptions {
 /**
  * What became of a publish. A value, never a rejection: whoever publishes decides.
  *
- * `unknown` may have arrived. Everything but `confirmed` and `published` means the broker does not have the message.
+ * `unknown` may have arrived. Everything but `confirmed` and `published` means the broker does not have the message. `oneRefused`: the
+ * broker refused one of the publishes that were in flight, and did not say which; published alone, each learns.
  */
 export type PublishReceipt =
   | { readonly outcome: "confirmed" }
@@ -82,7 +83,7 @@ export type PublishReceipt =
   | { readonly outcome: "nacked"; readonly reason: string }
   | { readonly outcome: "paused"; readonly reason: string }
   | { readonly outcome: "refused"; readonly reason: string; readonly written: boolean }
-  | { readonly outcome: "unknown"; readonly reason: string };
+  | { readonly outcome: "unknown"; readonly reason: string; readonly oneRefused?: true };
 
 /** How a delivery is given back to the broker. */
 export type SettleAs = "ack" | "requeue" | "discard";

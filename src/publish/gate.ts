@@ -34,6 +34,12 @@ export const ON_BEHALF_LANE = 0;
 /** Lanes for applications: publishers are spread over them, each stays on one. */
 const APPLICATION_LANES = 4;
 
+/**
+ * What waits in an outbox goes out here, as safely: a backlog holds up no copy, and a message the broker closes the channel over takes
+ * nobody else's with it.
+ */
+export const OUTBOX_LANE: number = APPLICATION_LANES + 1;
+
 const CLOSED: PublishReceipt = { outcome: "paused", reason: "the connection is closed" };
 
 /** One connection's gate. */
@@ -58,7 +64,7 @@ export class PublishGate {
     this.#broker = broker;
     this.#options = options;
     this.#work = work;
-    this.#permits = new Permits({ total, perLane, lanes: APPLICATION_LANES + 1 });
+    this.#permits = new Permits({ total, perLane, lanes: APPLICATION_LANES + 2 });
     this.#answers = new Deadlines(clock, publishTimeoutMs);
     this.#onBehalfAnswers = new Deadlines(clock, publishTimeoutMs, () => this.#isBlocked);
     this.#admissions = new Deadlines(clock, permitTimeoutMs);
@@ -148,7 +154,7 @@ export class PublishGate {
 
   #write(outbound: Outbound, lane: number, signal: AbortSignal | undefined): Promise<PublishReceipt> {
     // A copy given up as unknown while the broker does not read is a message twice: its original goes back, and it is taken later.
-    const answers = lane === ON_BEHALF_LANE ? this.#onBehalfAnswers : this.#answers;
+    const answers = isOnBehalf(lane) ? this.#onBehalfAnswers : this.#answers;
     return new Promise((resolve) => {
       let settled = false;
       const finish = (receipt: PublishReceipt): void => {
@@ -168,7 +174,7 @@ export class PublishGate {
       );
       this.#work.begin();
       signal?.addEventListener("abort", onAbort, { once: true });
-      const confirm = lane === ON_BEHALF_LANE || this.#options.confirms;
+      const confirm = isOnBehalf(lane) || this.#options.confirms;
       try {
         this.#broker.publish(outbound, { lane, confirm }).then(finish, fail);
       } catch (error) {
@@ -198,6 +204,10 @@ export class PublishGate {
     const why = blockedReason === "" ? "" : `: ${blockedReason}`;
     return { outcome: "paused", reason: `the broker has blocked this connection${why}` };
   }
+}
+
+function isOnBehalf(lane: number): boolean {
+  return lane === ON_BEHALF_LANE || lane === OUTBOX_LANE;
 }
 
 /** What the family says when no permit comes free (contract core 2.5). */

@@ -19,14 +19,22 @@ export type OnBehalfAnswer =
   | { readonly status: "not_routed"; readonly because: "unroutable" | "nacked" | "refused"; readonly reason: string }
   /** Nothing was written: the broker is away or has blocked the connection. Try again later. */
   | { readonly status: "paused"; readonly reason: string }
-  /** It may be in a queue. */
-  | { readonly status: "unknown"; readonly reason: string };
+  /** It may be in a queue. `oneRefused`: the broker refused one of those in flight, and did not say which. */
+  | { readonly status: "unknown"; readonly reason: string; readonly oneRefused?: true };
+
+/** How a message is published on somebody's behalf. */
+export interface OnBehalfOptions {
+  /** Ends the wait for an answer. */
+  readonly signal?: AbortSignal | undefined;
+  /** Which messages it keeps its place among. @default {ON_BEHALF_LANE} */
+  readonly lane?: number;
+}
 
 /** Publishes a message on somebody's behalf. Never rejects but with the reason of an aborted signal. */
 export async function publishOnBehalf(
   gate: PublishGate,
   outbound: Outbound,
-  options: { readonly signal?: AbortSignal } = {},
+  { signal, lane = ON_BEHALF_LANE }: OnBehalfOptions = {},
 ): Promise<OnBehalfAnswer> {
   const safe: Outbound = {
     ...outbound,
@@ -35,7 +43,7 @@ export async function publishOnBehalf(
     priority: undefined,
     expirationMs: undefined,
   };
-  return answerOf(await gate.publish(safe, ON_BEHALF_LANE, options.signal));
+  return answerOf(await gate.publish(safe, lane, signal));
 }
 
 function answerOf(receipt: PublishReceipt): OnBehalfAnswer {
@@ -47,8 +55,11 @@ function answerOf(receipt: PublishReceipt): OnBehalfAnswer {
     case "refused":
       return { status: "not_routed", because: receipt.outcome, reason: receipt.reason };
     case "paused":
-    case "unknown":
-      return { status: receipt.outcome, reason: receipt.reason };
+      return { status: "paused", reason: receipt.reason };
+    case "unknown": {
+      const { reason, oneRefused } = receipt;
+      return { status: "unknown", reason, ...(oneRefused === undefined ? {} : { oneRefused }) };
+    }
     case "published":
       return { status: "unknown", reason: "the broker adapter did not wait for a confirm" };
   }

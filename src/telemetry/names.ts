@@ -29,6 +29,11 @@ export const METRICS = {
   "acemq.idempotency.claims.total": { kind: "counter", unit: "1", labels: ["queue", "outcome"] },
   "acemq.idempotency.takeovers.total": { kind: "counter", unit: "1", labels: ["queue"] },
   "acemq.idempotency.rows": { kind: "gauge", unit: "1", labels: [] },
+  "acemq.outbox.lag": { kind: "histogram", unit: "s", labels: ["exchange", "routing.key", "outcome"] },
+  "acemq.outbox.total": { kind: "counter", unit: "1", labels: ["exchange", "routing.key", "outcome"] },
+  "acemq.outbox.pending": { kind: "gauge", unit: "1", labels: [] },
+  "acemq.outbox.retired": { kind: "gauge", unit: "1", labels: [] },
+  "acemq.outbox.oldest.age": { kind: "gauge", unit: "s", labels: [] },
 } as const;
 
 /** The name of a metric. */

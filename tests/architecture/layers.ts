@@ -24,14 +24,19 @@ const LAYERS: Readonly<Record<string, number>> = {
   "consume": 5,
   "patterns": 6,
   "health": 6,
-  "connection.ts": 7,
   "connect_options.ts": 6,
+  "connection_parts.ts": 7,
+  "connection.ts": 8,
 };
 
-/** Inside layer 1 the topology stands on what the others say: the names, the rungs and the header values. */
+/**
+ * Inside layer 1 the topology stands on what the others say: the names, the rungs and the header values. Health looks at what runs by
+ * itself, as it does at consumers.
+ */
 const MAY_USE_BESIDE: Readonly<Record<string, readonly string[]>> = {
   retry: ["naming"],
   topology: ["message", "naming", "retry"],
+  health: ["patterns/outbox"],
 };
 
 /** The libraries an adapter may import, by folder. */

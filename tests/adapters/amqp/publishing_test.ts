@@ -194,7 +194,23 @@ describe("a channel that the broker closes", () => {
     withScript({}, async ({ mq, client }) => {
       const receipts = await inFlight(mq, client, 2);
       client.send(close(client.messages[0]?.channel ?? 0));
-      for (const receipt of await Promise.all(receipts)) assert.equal(receipt.outcome, "unknown");
+      for (const receipt of await Promise.all(receipts)) {
+        const reason = "the broker closed the channel: 404 gibt es nicht";
+        assert.deepEqual(receipt, { outcome: "unknown", reason, oneRefused: true });
+      }
+    }));
+
+  it("takes nothing along that is not on its lane: the library's copies, what waits in an outbox, and every application's", () =>
+    withScript({}, async ({ mq, client }) => {
+      const lanes = [0, 1, 2, 3, 4, 5];
+      const receipts = lanes.map((lane) => publish(mq, { routingKey: `lane-${lane}` }, lane));
+      await until("the messages", () => client.messages.length === lanes.length);
+      const channels = new Map(client.messages.map(({ routingKey, channel }) => [routingKey, channel]));
+      assert.equal(new Set(channels.values()).size, lanes.length);
+      client.send(close(channels.get("lane-5") ?? 0));
+      assert.equal((await receipts[5])?.outcome, "refused");
+      for (const message of client.messages) if (message.routingKey !== "lane-5") confirmAll(message, client);
+      assert.deepEqual(await Promise.all(receipts.slice(0, 5)), Array(5).fill(CONFIRMED));
     }));
 
   it("is opened again for the next publish, once, however many wait for it", () =>
@@ -331,7 +347,7 @@ describe("a blocked connection", () => {
 });
 
 describe("lanes", () => {
-  it("share four channels, on-behalf messages have one of their own, and confirms never meet the lack of them", () =>
+  it("share four channels, copies and outboxes have one of their own each, and confirms never meet the lack of them", () =>
     withScript({ onMessage: confirmAll }, async ({ mq, client }) => {
       const channelsOf = async (lanes: readonly number[], confirm: boolean): Promise<ReadonlySet<number>> => {
         const before = client.messages.length;
@@ -340,12 +356,13 @@ describe("lanes", () => {
         return new Set(client.messages.slice(before).map(({ channel }) => channel));
       };
       const onBehalf = new Set([...await channelsOf([0, 0], true), ...await channelsOf([0], false)]);
-      const confirming = await channelsOf([1, 2, 3, 4, 5, 6, 7, 8], true);
-      const plain = await channelsOf([1, 2, 3, 4, 5, 6, 7, 8], false);
-      assert.deepEqual([onBehalf.size, confirming.size, plain.size], [1, 4, 4]);
-      assert.equal(new Set([...onBehalf, ...confirming, ...plain]).size, 9);
+      const outbox = new Set([...await channelsOf([5, 5], true), ...await channelsOf([5], false)]);
+      const confirming = await channelsOf([1, 2, 3, 4, 6, 7, 8, 9], true);
+      const plain = await channelsOf([1, 2, 3, 4, 6, 7, 8, 9], false);
+      assert.deepEqual([onBehalf.size, outbox.size, confirming.size, plain.size], [1, 1, 4, 4]);
+      assert.equal(new Set([...onBehalf, ...outbox, ...confirming, ...plain]).size, 10);
       const confirmed = new Set(client.named("ConfirmSelect").map(({ channel }) => channel));
-      assert.deepEqual(confirmed, new Set([...onBehalf, ...confirming]));
+      assert.deepEqual(confirmed, new Set([...onBehalf, ...outbox, ...confirming]));
     }));
 
   it("keep one lane on one channel", () =>

@@ -1,0 +1,102 @@
+/**
+ * Publishes rows: as many at once as the connection allows, and alone what the broker may close a channel over.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../clock.ts";
+import type { ClaimedFacts, ReadableRow } from "../../ports/outbox_store.ts";
+import { OUTBOX_LANE, type PublishGate } from "../../publish/gate.ts";
+import { type OnBehalfAnswer, publishOnBehalf } from "../../publish/on_behalf.ts";
+import { mustGoAlone } from "./fate.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** What the broker said of a row, and how long that took. */
+export interface Delivered {
+  readonly answer: OnBehalfAnswer;
+  readonly tookMs: number;
+}
+
+/** What a courier works with. */
+export interface CourierContext {
+  readonly gate: PublishGate;
+  readonly clock: Clock;
+  /** Ends every wait for an answer. */
+  readonly signal: AbortSignal;
+}
+
+/** Rows in flight at most: what the AMQP adapter holds on one channel. */
+const WINDOW = 256;
+
+/** Somebody else on the channel may be the one again; not for ever. */
+const TRIES = 5;
+
+/** One relay's way to the broker. */
+export class Courier {
+  readonly #context: CourierContext;
+  readonly #turnstile: Turnstile;
+  /** Rows that are in flight, or in a queue and not marked yet. */
+  readonly #known = new Map<string, Promise<Delivered | undefined>>();
+  /** Exchanges the broker has refused a message to: another one would take with it whatever is in flight beside it. */
+  readonly #suspects = new Set<string>();
+
+  constructor(context: CourierContext) {
+    this.#context = context;
+    this.#turnstile = new Turnstile(Math.min(context.gate.window, WINDOW));
+  }
+
+  /**
+   * Publishes a row, when it is its turn and unless it may not begin by then: undefined says that nothing was written. A row whose
+   * lease has ended before it was marked, and that was claimed again, has the answer to its first publish.
+   */
+  async deliver(row: ReadableRow, mayBegin: () => boolean): Promise<Delivered | undefined> {
+    const known = this.#known.get(row.id);
+    if (known !== undefined) return await known;
+    const delivering = this.#deliver(row, mayBegin);
+    this.#known.set(row.id, delivering);
+    let isRouted = false;
+    try {
+      const delivered = await delivering;
+      isRouted = delivered?.answer.status === "routed";
+      return delivered;
+    } finally {
+      // What is in no queue may come back any time, to be published again.
+      if (!isRouted) this.#known.delete(row.id);
+    }
+  }
+
+  /** Rows that are marked, or cannot be. */
+  forget(rows: readonly ClaimedFacts[]): void {
+    for (const { id } of rows) this.#known.delete(id);
+  }
+
+  async #deliver(row: ReadableRow, mayBegin: () => boolean): Promise<Delivered | undefined> {
+    let delivered: Delivered | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+      await this.#turnstile.enter(delivered !== undefined || this.#suspects.has(row.outbound.exchange));
+      try {
+        if (!mayBegin()) return delivered;
+        delivered = await this.#publish(row);
+      } finally {
+        this.#turnstile.leave();
+      }
+      if (delivered === undefined || !mustGoAlone(delivered.answer)) return delivered;
+    }
+    return delivered;
+  }
+
+  async #publish({ outbound }: ReadableRow): Promise<Delivered | undefined> {
+    const { gate, clock, signal } = this.#context;
+    const begunMs = clock.elapsed();
+    try {
+      const answer = await publishOnBehalf(gate, outbound, { signal, lane: OUTBOX_LANE });
+      if (answer.status === "not_routed" && answer.because === "refused") this.#suspects.add(outbound.exchange);
+      else if (answer.status === "routed" || answer.status === "not_routed") this.#suspects.delete(outbound.exchange);
+      return { answer, tookMs: clock.elapsed() - begunMs };
+    } catch (error) {
+      // Aborted before anything was written; whatever else it were, nothing may count as published.
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+}
