@@ -4,10 +4,10 @@
  * @module
  */
 
-import { StoreError } from "../../src/errors.ts";
 import type { SqlRow } from "../../src/ports/sql_session.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Moment } from "./instants.ts";
+import { claimAlone, Overtaken } from "./outbox_alone.ts";
 import type { LeasePieces, LeaseTarget } from "./outbox_lease.ts";
 import { pickInOrder, pickOldest, pickOtherKeys, type PickTarget } from "./outbox_pick.ts";
 import type { ClaimedRows, ClaimRequest, OutboxWork } from "./outbox_table.ts";
@@ -19,12 +19,6 @@ interface Claiming {
   readonly request: ClaimRequest;
 }
 
-/** Times a claim begins anew when somebody changes what it has picked. */
-const TRIES = 5;
-
-/** Of advisory locks: nobody else's, one hopes. */
-const LOCK_CLASS = 1_633_906_029;
-
 /** Puts rows under a lease and gives them, in the order they leave. */
 export async function claimRows(claiming: Claiming, work: OutboxWork): Promise<ClaimedRows> {
   const { target, pieces, request } = claiming;
@@ -35,34 +29,7 @@ export async function claimRows(claiming: Claiming, work: OutboxWork): Promise<C
     const taken = await take(claiming, inner, pickInOrder(from, request));
     return taken.rows.length > 0 ? taken : await take(claiming, inner, pickOtherKeys(from, request));
   };
-  return dialect.name === "sqlite" ? await work.together(inOrder) : await alone(target, work, inOrder);
-}
-
-/** Somebody marked a row while it was picked: what comes behind it may have to wait, so nothing of the claim stands. */
-class Overtaken extends StoreError {}
-
-/**
- * Runs a claim while nobody else claims in order, so that no two of them take rows of one key: each would see what the other is just
- * taking as free, or pass it over and hand out what comes behind it.
- */
-async function alone(
-  { name }: LeaseTarget,
-  work: OutboxWork,
-  claimNow: (inner: OutboxWork) => Promise<ClaimedRows>,
-): Promise<ClaimedRows> {
-  const lock = sql`SELECT pg_advisory_xact_lock(${LOCK_CLASS}::int, to_regclass(${name})::oid::int)`;
-  for (let tries = 1;; tries++) {
-    try {
-      return await work.together(async (inner) => {
-        // A claim has to see what was committed while it waited.
-        await inner.run("claim rows", raw("SET TRANSACTION ISOLATION LEVEL READ COMMITTED"));
-        await inner.run("claim rows", lock);
-        return await claimNow(inner);
-      });
-    } catch (error) {
-      if (!(error instanceof Overtaken) || tries === TRIES) throw error;
-    }
-  }
+  return await claimAlone(target, work, inOrder);
 }
 
 async function take(claiming: Claiming, work: OutboxWork, picked: Fragment<Moment>): Promise<ClaimedRows> {
@@ -91,8 +58,9 @@ function takeOnPostgres(claiming: Claiming, picked: Fragment<Moment>): Fragment<
     RETURNING ${returned(claiming)}, (SELECT count(*) FROM picked) AS picked`;
 }
 
-function lease({ target: { instants }, pieces, request: { token, leaseMs } }: Claiming): Fragment<Moment> {
-  return pieces.held(token, instants.at(leaseMs));
+function lease({ target: { instants }, pieces, request }: Claiming): Fragment<Moment> {
+  const { token, leaseMs, extraMs } = request;
+  return pieces.held(token, instants.at(pieces.isTimed ? leaseMs + extraMs : leaseMs));
 }
 
 function returned({ target, pieces }: Claiming): Fragment<Moment> {

@@ -38,6 +38,8 @@ export interface LeasePieces {
   readonly sequence: Fragment<Moment>;
   /** A value by which rows are put in order once more: the database gives changed rows in any. */
   readonly position: Fragment<Moment>;
+  /** Whether the end of the lease is the token. */
+  readonly isTimed: boolean;
   /** Gives the token of a row. */
   readonly token: Fragment<Moment>;
   /** Says that nobody has a row, and that it does not wait. */
@@ -64,15 +66,19 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
   };
 }
 
-const OWNED_BY_TOKEN: Pick<LeasePieces, "token" | "isMine" | "held" | "free"> = {
+type Ownership = Pick<LeasePieces, "isTimed" | "token" | "isMine" | "held" | "free">;
+
+const OWNED_BY_TOKEN: Ownership = {
+  isTimed: false,
   token: raw("locked_by"),
   isMine: (token) => sql`locked_by = ${token}`,
   held: (token, until) => sql`locked_by = ${token}, locked_until = ${until}`,
   free: (from = raw("NULL")) => sql`locked_by = NULL, locked_until = ${from}`,
 };
 
-function ownedByTime(until: string, instants: Instants): Pick<LeasePieces, "token" | "isMine" | "held" | "free"> {
+function ownedByTime(until: string, instants: Instants): Ownership {
   return {
+    isTimed: true,
     token: instants.asText(until),
     isMine: (token) => instants.is(until, () => token),
     held: (_token, end) => sql`${raw(until)} = ${end}`,

@@ -17,6 +17,7 @@ import {
 import type { DetectedOutbox } from "./outbox_detect.ts";
 import { outboxFormat } from "./outbox_format.ts";
 import { outboxColumns, type OutboxLayoutName } from "./outbox_layout.ts";
+import { DeleteTable } from "./outbox_delete_table.ts";
 import { LeaseTable } from "./outbox_lease_table.ts";
 import { outboxOrderingSql } from "./outbox_schema.ts";
 import type { OutboxTable } from "./outbox_table.ts";
@@ -32,7 +33,7 @@ export interface OpenOptions {
 export function openOutbox(detected: DetectedOutbox, { table, dialect, dropHeaders }: OpenOptions): OutboxTable {
   const { layout, hasKeys, sample } = detected;
   const columns = outboxColumns(layout);
-  return new LeaseTable({
+  const target = {
     layout,
     name: table,
     table: tableName(table),
@@ -40,11 +41,16 @@ export function openOutbox(detected: DetectedOutbox, { table, dialect, dropHeade
     format: outboxFormat(columns, { dialect, dropHeaders }),
     dialect,
     instants: instantsOf(layout, dialect, sample),
-    hasKeys,
     unordered: unorderedBecause(detected, table, dialect),
-    // Its driver writes instants as texts of varying width, which do not sort.
-    byRowid: layout === "java" && dialect.name === "sqlite",
-  });
+  };
+  if (columns.published === "deleted") {
+    return new DeleteTable({
+      ...target,
+      leaseInstants: dialect.name === "postgres" ? timestampWithZone() : sqliteMillis(),
+    });
+  }
+  // Java's driver writes instants to SQLite as texts of varying width, which do not sort.
+  return new LeaseTable({ ...target, hasKeys, byRowid: layout === "java" && dialect.name === "sqlite" });
 }
 
 /** How the columns of a layout hold an instant. */

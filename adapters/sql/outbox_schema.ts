@@ -93,7 +93,7 @@ export function outboxOrderingSql(
 export function outboxLeasesSql(database: Database, table: string): string {
   const instant = database === "postgres" ? "TIMESTAMP WITH TIME ZONE" : "BIGINT";
   return `CREATE TABLE IF NOT EXISTS ${leasesOf(table)} (id VARCHAR(255) NOT NULL PRIMARY KEY, ` +
-    `locked_by VARCHAR(64), locked_until ${instant} NOT NULL)`;
+    `locked_by VARCHAR(64), locked_until ${instant})`;
 }
 
 /** What it is called. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
+import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LayoutError } from "../../src/errors.ts";
 import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
@@ -55,6 +55,8 @@ export interface SqlOutboxOptions {
   readonly clock?: Clock;
   /** Makes the tokens. @default {randomUuid} */
   readonly newId?: NewId;
+  /** Makes the first token's last digits where a time is the token; the others count on from there. @default {systemRandom} */
+  readonly random?: Random;
 }
 
 /** What a store stands on. */
@@ -67,8 +69,8 @@ export interface SqlOutboxTarget<Handle> {
   readonly sessionOf: (tx: Handle | SqlSession, options: { readonly outside: boolean }) => SqlSession;
 }
 
-/** Rows of one statement at most, whatever the database takes: a statement has to fit into memory. */
-const MOST_ROWS = 1_000;
+/** Microseconds that claims of one moment are told apart by, where the end of a lease is the token. */
+const MICROS_OF_A_MS = 1_000;
 
 /** Rows of one page of the retired. */
 const PAGE = 100;
@@ -83,6 +85,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   readonly #newId: NewId;
   readonly #listeners = new Set<OutboxListener>();
   #opened: Promise<OutboxTable> | undefined;
+  #micros: number;
 
   /** Use the function of the database's adapter. */
   constructor(target: SqlOutboxTarget<Handle>, options: SqlOutboxOptions = {}) {
@@ -95,6 +98,8 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     this.#table = table;
     this.#clock = clock;
     this.#newId = newId;
+    // By chance, so that it is another one in every process.
+    this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
   }
 
   /**
@@ -158,7 +163,9 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     signal?.throwIfAborted();
     const table = await this.#known();
     if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
-    const request = { limit, leaseMs, maxAttempts, mode, onRetired, token: this.#newId() };
+    const extraMs = this.#micros / 1_000;
+    this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
+    const request = { limit, leaseMs, extraMs, maxAttempts, mode, onRetired, token: this.#newId() };
     const { token, rows } = await table.claim(this.#work(), request);
     return { token, rows: rows.map((row) => claimedRow(row, table)) };
   }
@@ -252,7 +259,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     { table, key }: { readonly table: OutboxTable; readonly key: string | null },
   ): Promise<void> {
     const width = 5 + table.format.columns.length;
-    const most = Math.min(MOST_ROWS, Math.floor(this.#target.dialect.mostParameters / width));
+    const most = Math.floor(this.#target.dialect.mostParameters / width);
     const insert = async (work: OutboxWork): Promise<void> => {
       for (let from = 0; from < messages.length; from += most) {
         const rows = messages.slice(from, from + most);

@@ -24,6 +24,8 @@ export interface OutboxWork {
 export interface ClaimRequest {
   readonly limit: number;
   readonly leaseMs: number;
+  /** Less than a millisecond, of every claim another one: for a layout whose token is the end of the lease. */
+  readonly extraMs: number;
   readonly maxAttempts: number;
   readonly mode: OutboxMode;
   readonly onRetired: OnRetired;

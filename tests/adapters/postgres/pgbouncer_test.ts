@@ -1,11 +1,18 @@
 /** PgBouncer in transaction mode, where every transaction may get another connection: sessions and claims over both drivers. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import pg from "pg";
 import postgres from "postgres";
-import { type PostgresHandle, postgresIdempotencyStore, postgresSession } from "../../../adapters/postgres/mod.ts";
+import {
+  type PostgresHandle,
+  postgresIdempotencyStore,
+  postgresOutboxStore,
+  postgresSession,
+} from "../../../adapters/postgres/mod.ts";
+import type { SqlSession } from "../../../src/ports/sql_session.ts";
 import { randomUuid } from "../../../src/clock.ts";
 import { CLAIM_TIMEOUT_MS, idempotencyStoreContract, RETENTION_MS } from "../../contract/idempotency_store.ts";
+import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
 import { sqlSessionContract } from "../../contract/sql_session.ts";
 import { missing, PGBOUNCER_URL, POSTGRES_URL } from "../../support/services.ts";
 
@@ -54,9 +61,9 @@ class Place {
   }
 
   /** Lets time pass for every claim: what has happened, and what is to come, moves into the past. */
-  async pass(ms: number): Promise<void> {
-    const past = ["recorded_at", "expires_at"].map((name) => `${name} = ${name} - ${ms} * interval '1 millisecond'`);
-    await this.direct.unsafe(`UPDATE ${this.table("acemq_idempotency")} SET ${past.join(", ")}`);
+  async pass(ms: number, table = "acemq_idempotency", times = ["recorded_at", "expires_at"]): Promise<void> {
+    const past = times.map((name) => `${name} = ${name} - ${ms} * interval '1 millisecond'`);
+    await this.direct.unsafe(`UPDATE ${this.table(table)} SET ${past.join(", ")}`);
   }
 
   async close(): Promise<void> {
@@ -70,6 +77,24 @@ const DRIVERS: Readonly<Record<string, (place: Place) => PostgresHandle>> = {
   "postgres.js": (place) => place.postgresJs(),
   "pg": (place) => place.pool(),
 };
+
+/** One place for all cases: making one takes longer than most of them. */
+async function openOutbox(open: (place: Place) => PostgresHandle) {
+  const place = await Place.open();
+  const session = postgresSession(open(place));
+  const settings = { maxAttempts: MAX_ATTEMPTS, table: place.table("acemq_outbox") };
+  const store = postgresOutboxStore(session, settings);
+  await store.createSchemaIfAbsent();
+  return {
+    place,
+    store,
+    other: postgresOutboxStore(open(place), settings),
+    transaction: (work: (tx: SqlSession) => Promise<void>) => session.transaction(work),
+    outside: session,
+    pass: (ms: number) => place.pass(ms, "acemq_outbox", ["created_at", "published_at", "locked_until"]),
+    close: async () => void await place.direct.unsafe(`TRUNCATE ${place.table("acemq_outbox")}`),
+  };
+}
 
 for (const [driver, open] of Object.entries(DRIVERS)) {
   sqlSessionContract(`${driver} through PgBouncer`, async () => {
@@ -91,6 +116,12 @@ for (const [driver, open] of Object.entries(DRIVERS)) {
     const other = postgresIdempotencyStore(open(place), { ...TIMES, table });
     return { store, other, pass: (ms) => place.pass(ms), close: () => place.close() };
   }, { skip });
+
+  describe(`an outbox with ${driver} through PgBouncer`, () => {
+    let opened: ReturnType<typeof openOutbox> | undefined;
+    after(async () => await (await opened)?.place.close());
+    outboxStoreContract(`${driver} through PgBouncer [OB-38]`, () => opened ??= openOutbox(open), { skip });
+  });
 
   describe(`many at once with ${driver} through PgBouncer`, () => {
     it("commit the work with the record of it, or neither: each message once [OB-38]", { skip }, async () => {

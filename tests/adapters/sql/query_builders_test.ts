@@ -6,7 +6,9 @@ import { drizzle as drizzleOnPostgresJs } from "drizzle-orm/postgres-js";
 import knex from "knex";
 import { Kysely, PostgresDialect } from "kysely";
 import type { Pool } from "pg";
+import { postgresOutboxStore } from "../../../adapters/postgres/mod.ts";
 import { drizzleSession, knexSession, kyselySession } from "../../../adapters/sql/mod.ts";
+import type { Outbound } from "../../../src/message/outbound.ts";
 import type { SqlSession } from "../../../src/ports/sql_session.ts";
 import { type Scratch, scratch } from "../../support/postgres_scratch.ts";
 import { missing, POSTGRES_URL } from "../../support/services.ts";
@@ -123,6 +125,36 @@ for (const [name, open] of Object.entries(BUILDERS)) {
             await session.query("SELECT nothing FROM nowhere");
           });
           await assert.rejects(work, /nowhere/);
+        }),
+    );
+
+    it(
+      "takes messages for the outbox, which are there when it is [OBX-01]",
+      { skip },
+      () =>
+        withBuilder(open, async ({ inTransaction }, place) => {
+          const outbox = postgresOutboxStore(place.postgresJs());
+          await outbox.createSchemaIfAbsent();
+          const message = (id: string): Outbound => ({
+            exchange: "",
+            routingKey: "orders.new",
+            body: new Uint8Array([0, 255]),
+            messageId: id,
+            headers: { "x-acemq-id": id, said: "what? $1 \\?" },
+            persistent: true,
+            mandatory: true,
+          });
+          await inTransaction((session) => outbox.addAll(session, [message("a"), message("b")], { orderingKey: "k?" }));
+          const undone = inTransaction(async (session) => {
+            await outbox.add(session, message("c"));
+            throw new Error("rolled back");
+          });
+          await assert.rejects(undone, /rolled back/);
+          const { rows } = await outbox.claim({ limit: 9, leaseMs: 60_000, mode: "in_order", onRetired: "release" });
+          assert.deepEqual(
+            rows.map((row) => "outbound" in row && [row.outbound, row.orderingKey]),
+            [message("a"), message("b")].map((outbound) => [{ ...outbound, contentType: undefined }, "k?"]),
+          );
         }),
     );
 

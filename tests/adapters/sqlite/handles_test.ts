@@ -1,8 +1,14 @@
-/** However a program has opened its SQLite handle, the answers are the same: rows as objects or arrays, integers of either kind [IDM-08]. */
+/** However a program has opened its SQLite handle, the answers are the same: rows as objects or arrays, integers of either kind [IDM-08, OBX-05]. */
 import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
 import { virtualClock } from "../../../adapters/memory/mod.ts";
-import { type SqliteDatabase, sqliteIdempotencyStore, sqliteSession } from "../../../adapters/sqlite/mod.ts";
+import {
+  type SqliteDatabase,
+  sqliteIdempotencyStore,
+  sqliteOutboxStore,
+  sqliteSession,
+} from "../../../adapters/sqlite/mod.ts";
 import { CLAIM_TIMEOUT_MS, idempotencyStoreContract, RETENTION_MS } from "../../contract/idempotency_store.ts";
+import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
 import { sqlSessionContract } from "../../contract/sql_session.ts";
 import { sqliteFile } from "../../support/sqlite_scratch.ts";
 
@@ -45,6 +51,30 @@ for (const [name, open] of Object.entries(await handles())) {
       file.close();
     };
     return { store, other: sqliteIdempotencyStore(another, times), pass: (ms) => clock.advance(ms), close };
+  });
+
+  outboxStoreContract(name, async () => {
+    const file = sqliteFile();
+    const clock = virtualClock();
+    const [one, another] = [open(file.path), open(file.path)];
+    // Nothing is crashed here, so nobody has to wait for the disk.
+    for (const handle of [one, another]) handle.prepare("PRAGMA synchronous = OFF").all();
+    const settings = { clock, maxAttempts: MAX_ATTEMPTS };
+    const store = sqliteOutboxStore(one, settings);
+    await store.createSchemaIfAbsent();
+    const session = sqliteSession(another);
+    const close = async (): Promise<void> => {
+      for (const handle of [one, another]) handle.close();
+      file.close();
+    };
+    return {
+      store,
+      other: sqliteOutboxStore(another, settings),
+      transaction: (work) => session.transaction(work),
+      outside: session,
+      pass: (ms) => clock.advance(ms),
+      close,
+    };
   });
 
   sqlSessionContract(name, async () => {

@@ -5,17 +5,26 @@ import { sqliteOutboxStore, sqliteSession } from "../../../adapters/sqlite/mod.t
 import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
 import { sqliteFile } from "../../support/sqlite_scratch.ts";
 
-const LAYOUTS: readonly OutboxLayoutName[] = ["typescript", "ruby"];
+const LAYOUTS: readonly OutboxLayoutName[] = ["typescript", "ruby", "java", "python", "go", "dotnet"];
+
+/** Whether leases stand in a table of their own, and rows go when they are published. */
+function hasLeases(layout: OutboxLayoutName): boolean {
+  return layout === "python" || layout === "go";
+}
 
 for (const layout of LAYOUTS) {
   outboxStoreContract(`SQLite, layout '${layout}'`, async () => {
     const file = sqliteFile();
     const clock = virtualClock();
-    const session = sqliteSession(file.open());
-    const store = sqliteOutboxStore(file.open(), { maxAttempts: MAX_ATTEMPTS, clock, layout });
+    const handles = [file.open(), file.open(), file.open()] as const;
+    // Nothing is crashed here, so nobody has to wait for the disk.
+    for (const handle of handles) handle.exec("PRAGMA synchronous = OFF");
+    // The clock stands still, so that chance alone would tell the tokens apart where a time is one.
+    const session = sqliteSession(handles[0]);
+    const store = sqliteOutboxStore(handles[1], { maxAttempts: MAX_ATTEMPTS, clock, layout, random: () => 0 });
     await store.createSchemaIfAbsent();
     // What the file says is all the second one knows.
-    const other = sqliteOutboxStore(file.open(), { maxAttempts: MAX_ATTEMPTS, clock });
+    const other = sqliteOutboxStore(handles[2], { maxAttempts: MAX_ATTEMPTS, clock, random: () => 0.5 });
     return {
       store,
       other,
@@ -23,7 +32,7 @@ for (const layout of LAYOUTS) {
       outside: session,
       isOrdered: layout === "typescript",
       isWhole: layout !== "java" && layout !== "dotnet",
-      keepsPublished: layout !== "python" && layout !== "go",
+      keepsPublished: !hasLeases(layout),
       pass: (ms) => clock.advance(ms),
       close: async () => file.close(),
     };
