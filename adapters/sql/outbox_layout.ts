@@ -30,7 +30,7 @@ export interface OutboxColumns {
 }
 
 /** Who claimed a row stands in it, where the layout has a place for it. */
-const LEASED = ["created_at", "published_at", "attempts", "last_error", "locked_by", "locked_until"];
+const LEASED: readonly string[] = ["created_at", "published_at", "attempts", "last_error", "locked_by", "locked_until"];
 
 /** The layouts. Python's names are among Ruby's: the one with more of them is looked for first. */
 export const OUTBOX_COLUMNS: Readonly<Record<ForeignOutboxLayout, OutboxColumns>> = {

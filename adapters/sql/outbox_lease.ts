@@ -57,7 +57,7 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
   const { columns, instants } = target;
   const isFlagged = columns.published === "published";
   const until = isFlagged ? "leased_until" : "locked_until";
-  const owned = isFlagged ? ownedByTime(until, instants) : OWNED_BY_TOKEN;
+  const owned = isFlagged ? ownedByTime(until, instants) : ownedByToken();
   return {
     pending: raw(isFlagged ? "published = 0" : "published_at IS NULL"),
     ...orderOf(target),
@@ -68,13 +68,15 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
 
 type Ownership = Pick<LeasePieces, "isTimed" | "token" | "isMine" | "held" | "free">;
 
-const OWNED_BY_TOKEN: Ownership = {
-  isTimed: false,
-  token: raw("locked_by"),
-  isMine: (token) => sql`locked_by = ${token}`,
-  held: (token, until) => sql`locked_by = ${token}, locked_until = ${until}`,
-  free: (from = raw("NULL")) => sql`locked_by = NULL, locked_until = ${from}`,
-};
+function ownedByToken(): Ownership {
+  return {
+    isTimed: false,
+    token: raw("locked_by"),
+    isMine: (token) => sql`locked_by = ${token}`,
+    held: (token, until) => sql`locked_by = ${token}, locked_until = ${until}`,
+    free: (from = raw("NULL")) => sql`locked_by = NULL, locked_until = ${from}`,
+  };
+}
 
 function ownedByTime(until: string, instants: Instants): Ownership {
   return {

@@ -7,7 +7,7 @@
 import { DecodeError } from "../../src/errors.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import { assertStorable, problemOfText, unstorable } from "../../src/message/storable.ts";
-import type { ClaimedRow } from "../../src/ports/outbox_store.ts";
+import type { ClaimedRow, RetiredRecord } from "../../src/ports/outbox_store.ts";
 import type { SqlRow, SqlValue } from "../../src/ports/sql_session.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
 import { readInteger } from "./values.ts";
@@ -42,11 +42,10 @@ export function storedMessage(
 
 /** Reads a row that was claimed. */
 export function claimedRow(row: SqlRow, { format, exchange }: { format: OutboxFormat; exchange: string }): ClaimedRow {
-  const key = row["ordering_key"];
   const id = String(row["id"]);
   const facts = {
     id,
-    orderingKey: typeof key === "string" && key !== "" ? key : undefined,
+    orderingKey: keyOf(row),
     attempts: readInteger(row["attempts"]),
     ageMs: Math.max(0, Number(row["age_ms"])),
   };
@@ -66,6 +65,20 @@ export function claimedRow(row: SqlRow, { format, exchange }: { format: OutboxFo
   }
 }
 
+/** Reads a retired row. */
+export function retiredRecord(row: SqlRow, { exchange }: { readonly exchange: string }): RetiredRecord {
+  const lastError = row["last_error"];
+  return {
+    id: String(row["id"]),
+    exchange: String(row[exchange]),
+    routingKey: String(row["routing_key"]),
+    orderingKey: keyOf(row),
+    attempts: readInteger(row["attempts"]),
+    lastError: typeof lastError === "string" ? lastError : undefined,
+    createdAt: new Date(Math.floor(Number(row["created_ms"]))),
+  };
+}
+
 function problemOf(
   { exchange, routingKey, contentType = "" }: Outbound,
   id: string,
@@ -75,4 +88,9 @@ function problemOf(
     problemOfText("its exchange", exchange, LONGEST_NAME) ??
     problemOfText("its routing key", routingKey, LONGEST_NAME) ??
     problemOfText("its content type", contentType, LONGEST_NAME);
+}
+
+function keyOf(row: SqlRow): string | undefined {
+  const key = row["ordering_key"];
+  return typeof key === "string" && key !== "" ? key : undefined;
 }

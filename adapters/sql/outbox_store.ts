@@ -31,7 +31,7 @@ import { guarded } from "./guarded.ts";
 import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
 import { openOutbox } from "./outbox_open.ts";
-import { claimedRow, type StoredMessage, storedMessage } from "./outbox_row.ts";
+import { claimedRow, retiredRecord, type StoredMessage, storedMessage } from "./outbox_row.ts";
 import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
 import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
 
@@ -300,18 +300,4 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
       throw error;
     });
   }
-}
-
-function retiredRecord(row: Readonly<Record<string, unknown>>, table: OutboxTable): RetiredRecord {
-  const key = row["ordering_key"];
-  const lastError = row["last_error"];
-  return {
-    id: String(row["id"]),
-    exchange: String(row[table.exchange]),
-    routingKey: String(row["routing_key"]),
-    orderingKey: typeof key === "string" && key !== "" ? key : undefined,
-    attempts: readInteger(row["attempts"]),
-    lastError: typeof lastError === "string" ? lastError : undefined,
-    createdAt: new Date(Math.floor(Number(row["created_ms"]))),
-  };
 }

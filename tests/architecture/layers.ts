@@ -54,7 +54,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const ADAPTER_LAYER_LIMIT = 2;
-const ADAPTERS_MAY_ALSO_USE: readonly string[] = ["src/codec/content_type.ts", "src/codec/text_format.ts"];
+const ADAPTERS_MAY_ALSO_USE: readonly string[] = [
+  "src/codec/content_type.ts",
+  "src/codec/json_reader.ts",
+  "src/codec/text_format.ts",
+];
 const ADAPTERS_OVER_SQL: readonly string[] = ["sqlite", "postgres"];
 
 /** The layer of a file in `src`, or `undefined` when its folder is in no layer. */
