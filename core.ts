@@ -144,6 +144,7 @@ export type {
   PublishOptions,
   PublishReceipt,
   PulledDelivery,
+  Puller,
   QueueState,
   SettleAs,
   SubscribeOptions,

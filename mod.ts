@@ -142,6 +142,7 @@ export type {
   PublishOptions,
   PublishReceipt,
   PulledDelivery,
+  Puller,
   QueueState,
   SettleAs,
   SubscribeOptions,

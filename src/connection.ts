@@ -32,7 +32,7 @@ import type { RelayRun } from "./patterns/outbox/relay_run.ts";
 import { openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
 import type { PeekedMessage } from "./patterns/replay/peeked_message.ts";
 import { replayQueue } from "./patterns/replay/replay.ts";
-import type { ReplayOptions, ReplayResult } from "./patterns/replay/replay_options.ts";
+import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./patterns/replay/replay_options.ts";
 import { PublishMeter } from "./publish/meter.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { assertPublisher, type PublisherOptions } from "./publish/send_options.ts";
@@ -147,9 +147,10 @@ export class Connection {
    * redelivered. A quorum queue counts every look in `x-delivery-count` and puts what was looked at to another place, and a RabbitMQ 4
    * lets go of a message after twenty: such a queue is for `from: "queue"` in an emergency.
    *
-   * @throws {TypeError} a name or a side that there is not
+   * @throws {TypeError} a name, a side or an option that there is not
    * @throws {RangeError} an option out of range
-   * @throws {TopologyError} while looping: there is no such queue
+   * @throws {TopologyError} while looping: there is no such queue (`ACEMQ_TOPOLOGY_MISSING`), or it is a stream, from which nothing
+   * can be taken (`ACEMQ_TOPOLOGY_REFUSED`)
    * @throws {ConnectionError} while looping: the connection was lost
    */
   peek<T = unknown>(queue: string, options: PeekOptions<T> = {}): AsyncIterableIterator<PeekedMessage<T>> {
@@ -165,15 +166,17 @@ export class Connection {
    *
    * Resolves also when the pass failed half-way: look at `reason`.
    *
-   * @throws {TypeError} a name or a side that there is not
+   * @throws {TypeError} a name, a side or an option that there is not
    * @throws {RangeError} an option out of range; into the queue the messages are read from
-   * @throws {TopologyError} there is no queue to read from
+   * @throws {TopologyError} there is no queue to read from (`ACEMQ_TOPOLOGY_MISSING`), or it is a stream, from which nothing can be
+   * taken (`ACEMQ_TOPOLOGY_REFUSED`)
    * @throws {ConnectionError} there is no connection to begin with
    */
   async replay<T = unknown>(queue: string, options: ReplayOptions<T> = {}): Promise<ReplayResult> {
     this.#assertOpen();
-    const signal = this.#untilClosing(signalOf("replay", options));
-    return await replayQueue(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+    assertReplayOptions(options as ReplayOptions);
+    const context = { ...this.#consumerContext<T>(options.codec), closing: this.#closingNow.signal };
+    return await replayQueue(queue, context, options);
   }
 
   /**
@@ -288,12 +291,13 @@ export class Connection {
   }
 
   /**
-   * Waits until the connection has nothing to do: every queue it consumes from is empty, every handler has returned, and every
-   * publish has been answered. For tests.
+   * Waits until the connection has nothing to do: every queue it consumes from is empty, every handler has returned, every
+   * publish has been answered, and every replay and every look is over. For tests.
    *
    * What waits for time is not waited for, so a virtual clock need not move: a message on a rung, one between two attempts in the
-   * consumer, and what stays on a queue because those use the prefetch up. Nor is a paused consumer, once its handlers have
-   * returned. A loop over `deliveries` that has stopped asking while messages are fetched, and a broker that blocks, are waited for.
+   * consumer, what stays on a queue because those use the prefetch up, and a replay between two turns of its `ratePerSecond`. Nor is
+   * a paused consumer, once its handlers have returned. A loop over `deliveries` that has stopped asking while messages are fetched,
+   * one over `peek` that is not left, and a broker that blocks, are waited for: do not wait inside of such a loop.
    *
    * What another connection publishes or holds is not seen: ask the connections one after another, in the order messages take. A
    * broker elsewhere is asked for the depth of each queue and each subscription, every 20 ms while others have messages of the queue.

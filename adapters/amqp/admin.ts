@@ -11,6 +11,7 @@ import { TopologyError } from "../../src/errors.ts";
 import { assertName, assertShortText } from "../../src/internal/assert_option.ts";
 import type { DeclareResult, QueueState } from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
+import { assertNoStream } from "./is_stream.ts";
 import { CallRefused, type Link } from "./link.ts";
 import * as calls from "./wire/calls.ts";
 import { Unwritable } from "./wire/unwritable.ts";
@@ -68,6 +69,11 @@ export async function checkQueue(link: Link, name: string): Promise<QueueState> 
   }
 }
 
+/** Rejects with {@linkcode CallRefused} unless there is a queue that this connection may use. */
+export async function checkQueueThere(link: Link, name: string): Promise<void> {
+  await onChannel(link, calls.checkQueue(name));
+}
+
 /** The default exchange is always there, and cannot be asked for. */
 export async function checkExchange(link: Link, name: string): Promise<"present" | "absent"> {
   if (name === "") return "present";
@@ -104,6 +110,7 @@ export async function deleteExchange(link: Link, name: string): Promise<void> {
 export async function purgeQueue(link: Link, name: string): Promise<void> {
   assertName("the name of a queue", name);
   try {
+    await assertNoStream(link, name, "purge");
     await onChannel(link, calls.purgeQueue(name));
   } catch (error) {
     throw topologyError(error, `purge queue "${name}"`);

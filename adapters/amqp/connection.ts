@@ -15,7 +15,7 @@ import type { Link } from "./link.ts";
 import { LinkKeeper } from "./link_keeper.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { PublishLanes } from "./publish_lanes.ts";
-import { PullChannel } from "./pull_channel.ts";
+import { openPuller } from "./puller.ts";
 import { SideLinks } from "./side_links.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TopologyKeeper } from "./topology_keeper.ts";
@@ -24,7 +24,6 @@ import { TopologyKeeper } from "./topology_keeper.ts";
 interface LinkSide {
   readonly link: Link;
   readonly lanes: PublishLanes;
-  readonly pulling: PullChannel;
 }
 
 /** Opens a connection; rejects with a `ConnectionError` or a `SecurityError`. */
@@ -125,14 +124,9 @@ class AmqpConnection implements port.BrokerConnection {
     return await compareQueue(this.#keeper.require(), spec);
   }
 
-  async pull(queue: string): Promise<port.PulledDelivery | null> {
+  async openPuller(queue: string): Promise<port.Puller> {
     assertName("the name of a queue", queue);
-    const link = this.#keeper.require();
-    try {
-      return await this.#use(link).pulling.pull(queue);
-    } catch (error) {
-      throw admin.topologyError(error, `pull from queue "${queue}"`);
-    }
+    return await openPuller(queue, () => this.#keeper.require());
   }
 
   async deleteQueue(name: string): Promise<void> {
@@ -158,7 +152,7 @@ class AmqpConnection implements port.BrokerConnection {
   #use(link: Link): LinkSide {
     if (this.#side?.link === link) return this.#side;
     this.#limits = link.limits;
-    return this.#side = { link, lanes: new PublishLanes(link), pulling: new PullChannel(link) };
+    return this.#side = { link, lanes: new PublishLanes(link) };
   }
 }
 

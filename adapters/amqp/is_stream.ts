@@ -4,6 +4,7 @@
  * @module
  */
 
+import { TopologyError } from "../../src/errors.ts";
 import { CallRefused, type Link } from "./link.ts";
 import { consume, limitPrefetch } from "./wire/calls.ts";
 
@@ -20,4 +21,18 @@ export async function isStream(link: Link, queue: string): Promise<boolean> {
   } finally {
     void channel.leave();
   }
+}
+
+/**
+ * Refuses what RabbitMQ would close the whole connection over, with every other consumer on it.
+ *
+ * Only RabbitMQ is asked. It refuses an argument that a queue of another type does not know; from a broker that passes over what it
+ * does not know, every queue would look like a stream.
+ */
+export async function assertNoStream(link: Link, queue: string, action: "pull from" | "purge"): Promise<void> {
+  if (!link.isRabbit || !await isStream(link, queue)) return;
+  throw new TopologyError(
+    "ACEMQ_TOPOLOGY_REFUSED",
+    `Cannot ${action} queue "${queue}": found a stream, wanted a classic or a quorum queue`,
+  );
 }

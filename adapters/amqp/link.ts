@@ -11,7 +11,7 @@ import type { BrokerLimits } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose, describeFailure } from "./link_failure.ts";
 import { inTime } from "./patience.ts";
-import { limitsOf } from "./server_limits.ts";
+import { isRabbit, limitsOf } from "./server_limits.ts";
 import type { SocketClient } from "./socket_client.ts";
 import type { Call } from "./wire/calls.ts";
 import type { CloseReason } from "./wire/method_frames.ts";
@@ -68,6 +68,11 @@ export class Link {
     return this.#client.isUsable;
   }
 
+  /** Whether the other end is RabbitMQ, by its own word. */
+  get isRabbit(): boolean {
+    return isRabbit(this.#client.handshake.serverProperties);
+  }
+
   /** Why the broker closed the link over something it was asked; undefined where that is not what ended it. */
   get fault(): string | undefined {
     const { failure } = this.#client;
@@ -119,7 +124,7 @@ export class Link {
       return new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot ask the broker: the connection is closed");
     }
     if (!this.isUsable) {
-      // It may be this very call that the broker has closed the connection over, as it does over a basic.get from a stream.
+      // It may be this very call that the broker has closed the connection over, as it does over a place in a stream that is none.
       const { failure } = this.#client;
       const why = failure === undefined ? "" : `: ${describeFailure(failure)}`;
       return new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot ask the broker: the connection is lost${why}`);

@@ -1,5 +1,6 @@
 /**
- * What the broker can hold, from what it says of itself. Only local limits depend on the broker's version, never behaviour.
+ * What the broker can hold, from what it says of itself. Only local limits depend on the broker's version, never behaviour; only
+ * what can be asked depends on its name.
  *
  * @module
  */
@@ -34,8 +35,12 @@ export function limitsOf({ frameMax, properties, maxMessageBytes }: ServerFacts)
   };
 }
 
+/** Whether the broker says that it is RabbitMQ. */
+export function isRabbit(properties: WireTable): boolean {
+  return readText(properties["product"]) === "RabbitMQ";
+}
+
 function defaultMaxBodyBytes(properties: WireTable): number {
-  const isRabbit = readText(properties["product"]) === "RabbitMQ";
   const major = Number.parseInt(readText(properties["version"]) ?? "", 10);
-  return isRabbit && major >= 4 ? MAX_BODY_BYTES : MAX_BODY_BYTES_BEFORE_4;
+  return isRabbit(properties) && major >= 4 ? MAX_BODY_BYTES : MAX_BODY_BYTES_BEFORE_4;
 }

@@ -11,10 +11,12 @@ import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/sp
 import { Declarations } from "./declarations.ts";
 import { Inlet } from "./inlet.ts";
 import { type PublishHost, PublishSide } from "./publish_side.ts";
-import { PullSide } from "./pull_side.ts";
+import { MemoryPuller } from "./puller.ts";
 import { Questions } from "./questions.ts";
 import type { AnyQueue } from "./any_queue.ts";
 import type { QueueEntry } from "./ready_list.ts";
+import { foundStream } from "./refusals.ts";
+import { MemoryStream } from "./stream.ts";
 import { MemorySubscription } from "./subscription.ts";
 import type { VirtualHost } from "./virtual_host.ts";
 
@@ -38,7 +40,7 @@ export class MemoryConnection implements port.BrokerConnection {
   readonly #questions: Questions = new Questions(this.#inlet);
   readonly #publishing: PublishSide;
   readonly #subscriptions = new Set<MemorySubscription>();
-  readonly #pulling: PullSide;
+  readonly #pullers = new Set<MemoryPuller>();
   readonly #declarations: Declarations;
   #isOpen = true;
 
@@ -48,7 +50,6 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#onEvent = onEvent;
     this.limits = host.limits;
     this.#publishing = new PublishSide(host, this.#inlet, onEvent);
-    this.#pulling = new PullSide(this.#inlet, host.virtualHost);
     this.#declarations = new Declarations(host.virtualHost, this);
     this.#broker.enter();
   }
@@ -119,11 +120,20 @@ export class MemoryConnection implements port.BrokerConnection {
     return this.#questions.compare(`compare queue "${spec.name}"`, () => this.#broker.queueDifference(spec, this));
   }
 
-  pull(name: string): Promise<port.PulledDelivery | null> {
-    return this.#askAbout(name, "pull from", () => {
-      const queue = this.#broker.queue(name, this);
-      const delivery = this.#pulling.pull(queue);
-      return delivery === undefined ? null : Object.assign(delivery, { waiting: queue.messages });
+  openPuller(name: string): Promise<port.Puller> {
+    const ask = <Answer>(answer: (queue: AnyQueue) => Answer): Promise<Answer> =>
+      this.#askAbout(name, "pull from", () => answer(this.#broker.queue(name, this)));
+    return ask((queue) => {
+      if (queue instanceof MemoryStream) throw foundStream();
+      queue.asked();
+      const puller: MemoryPuller = new MemoryPuller({
+        inlet: this.#inlet,
+        terms: this.#broker,
+        ask,
+        onEnd: () => this.#pullers.delete(puller),
+      });
+      this.#pullers.add(puller);
+      return puller;
     });
   }
 
@@ -150,7 +160,7 @@ export class MemoryConnection implements port.BrokerConnection {
   /** What is in this connection's hands of a queue, oldest first for each of its consumers. */
   heldOf(queue: AnyQueue): readonly QueueEntry[] {
     const consumed = [...this.#subscriptions].flatMap((subscription) => subscription.heldOf(queue));
-    return [...consumed, ...this.#pulling.heldOf(queue)];
+    return [...consumed, ...[...this.#pullers].flatMap((puller) => puller.heldOf(queue))];
   }
 
   /** The broker takes publishes again. */
@@ -169,7 +179,7 @@ export class MemoryConnection implements port.BrokerConnection {
     this.#questions.close();
     this.#inlet.close();
     for (const subscription of this.#subscriptions) subscription.end();
-    this.#pulling.giveBack();
+    for (const puller of this.#pullers) puller.end();
     this.#broker.leave(this);
     this.#host.closed(this);
   }

@@ -41,7 +41,6 @@ export class Consumer extends Holder {
   readonly #options: ConsumerOptions;
   #prefetch: number;
   #isActive = true;
-  #isLeft = false;
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
     super(queue, options);
@@ -69,15 +68,6 @@ export class Consumer extends Holder {
     this.#prefetch = prefetch;
     // Over the wire a changed prefetch takes a new consumer.
     if (this.#isActive) this.#queue.replaceConsumer(this);
-  }
-
-  override settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
-    return this.#isLeft ? "stale" : super.settle(delivery, as);
-  }
-
-  /** Hears of nothing more, whatever the broker still hands out; what it holds can no longer be settled. */
-  leave(): void {
-    this.#isLeft = true;
   }
 
   /** A push says nothing of returns before the first one. */
@@ -116,7 +106,7 @@ export class Consumer extends Holder {
   }
 
   #tell(delivery: MemoryDelivery): void {
-    if (!this.isOpen || this.#isLeft) return;
+    if (!this.isOpen) return;
     try {
       this.#options.onDelivery(delivery);
     } catch {

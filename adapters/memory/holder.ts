@@ -37,6 +37,7 @@ export class Holder {
   readonly #watch: SettlementWatch;
   readonly #held = new Set<MemoryDelivery>();
   #isOpen = true;
+  #isLeft = false;
 
   constructor(queue: SourceQueue, { inlet, terms, onLate }: HolderOptions) {
     this.#queue = queue;
@@ -46,7 +47,7 @@ export class Holder {
 
   /** Whether what it holds can still be settled. */
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#isOpen && !this.#isLeft;
   }
 
   /** Unsettled deliveries. */
@@ -78,7 +79,7 @@ export class Holder {
   }
 
   settle(delivery: MemoryDelivery, as: SettleAs): "sent" | "stale" {
-    if (!this.#isOpen) return "stale";
+    if (!this.isOpen) return "stale";
     if (this.#inlet.isBlocked) this.#inlet.send(() => this.#isOpen && this.release(delivery, as));
     else this.release(delivery, as);
     return "sent";
@@ -95,6 +96,11 @@ export class Holder {
     if (as === "ack") this.#queue.acknowledge();
     else if (as === "requeue") this.#queue.requeue(delivery.entry);
     else this.#queue.discard(delivery.entry);
+  }
+
+  /** Whoever holds has gone, which the broker hears of later: what is held can no longer be settled. */
+  leave(): void {
+    this.#isLeft = true;
   }
 
   /** Gives everything back, in the order it was taken. */

@@ -1,5 +1,5 @@
 /**
- * What one connection has pulled and not settled: by queue, and as one channel.
+ * What one puller has pulled and not settled: by queue, since another may come by the same name, and as one channel.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { AnyQueue } from "./any_queue.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 
-/** Pulls over one connection. */
+/** The hands of one puller. */
 export class PullSide {
   readonly #inlet: Inlet;
   readonly #terms: SettlementTerms;
@@ -31,6 +31,11 @@ export class PullSide {
   /** What was pulled from a queue and not settled. */
   heldOf(queue: AnyQueue): readonly QueueEntry[] {
     return this.#holders.get(queue)?.heldOf(queue) ?? [];
+  }
+
+  /** Whoever pulled has gone, which the broker hears of later. */
+  leave(): void {
+    for (const holder of this.#holders.values()) holder.leave();
   }
 
   /** Gives everything back: the connection is gone, or something was held too long, which closes a channel with all it holds. */

@@ -47,6 +47,11 @@ export function noPull(name: string): Refusal {
   );
 }
 
+/** A stream is not asked for what RabbitMQ would close the connection over. */
+export function foundStream(): Refusal {
+  return new Refusal(540, "found a stream, wanted a classic or a quorum queue");
+}
+
 /** A stream is read and not emptied. */
 export function notForStreams(what: string, name: string): Refusal {
   return new Refusal(540, `NOT_IMPLEMENTED - ${what} not supported by stream queues queue '${name}' in vhost '/'`);

@@ -9,7 +9,7 @@ import type { QueueSpec } from "../../src/topology/specs.ts";
 import type { ConsumedQueue } from "./consumer.ts";
 import type { Declared } from "./equivalence.ts";
 import type { QueueEntry } from "./ready_list.ts";
-import { notForStreams } from "./refusals.ts";
+import { foundStream } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import { type StreamEntry, streamEntry } from "./stream_entry.ts";
 import { StreamLog } from "./stream_log.ts";
@@ -114,12 +114,12 @@ export class MemoryStream implements ConsumedQueue {
 
   /** @throws {Refusal} always: it is read, not emptied */
   pull(): never {
-    throw notForStreams("basic.get", this.spec.name);
+    throw foundStream();
   }
 
   /** @throws {Refusal} always: it is dropped in segments, by its age and its size */
   purge(): never {
-    throw notForStreams("queue.purge", this.spec.name);
+    throw foundStream();
   }
 
   /** Ends the stream: every reader is told. */

@@ -26,7 +26,9 @@ export type PassedOn = Extract<
 export type Question =
   | PassedOn
   | "open"
+  | "open_puller"
   | "pull"
+  | "close_puller"
   | "subscribe"
   | "set_prefetch"
   | "catch_up"

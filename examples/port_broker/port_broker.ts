@@ -18,15 +18,16 @@ import {
   type Outbound,
   type PublishOptions,
   type PublishReceipt,
-  type PulledDelivery,
+  type Puller,
   type QueueSpec,
   type QueueState,
   type SubscribeOptions,
   type Subscription,
 } from "@acemq/amqp/core";
-import { Hand, HandedDelivery } from "./hand.ts";
-import { type Handed, listen, post, type Question, type Told } from "./messages.ts";
+import { Hand } from "./hand.ts";
+import { listen, post, type Question, type Told } from "./messages.ts";
 import { unpackError } from "./packed.ts";
+import { PortPuller } from "./port_puller.ts";
 import { PortSubscription } from "./port_subscription.ts";
 
 /**
@@ -60,8 +61,7 @@ class PortConnection implements BrokerConnection {
   readonly #onEvent: (event: BrokerEvent) => void;
   readonly #askers = new Map<number, Asker>();
   readonly #subscriptions = new Map<number, PortSubscription>();
-  /** What was pulled. */
-  readonly #hand: Hand;
+  readonly #pullers = new Set<PortPuller>();
   #hostName = "";
   #limits: BrokerLimits = {};
   #state: BrokerState = { status: "open" };
@@ -71,7 +71,6 @@ class PortConnection implements BrokerConnection {
   constructor(port: MessagePort, onEvent: (event: BrokerEvent) => void) {
     this.#port = port;
     this.#onEvent = onEvent;
-    this.#hand = new Hand(port);
     listen<Told>(port, (message) => this.#hear(message));
   }
 
@@ -154,10 +153,16 @@ class PortConnection implements BrokerConnection {
     return this.#ask("compareQueue", spec);
   }
 
-  async pull(queue: string): Promise<PulledDelivery | null> {
-    const pulled = await this.#ask<(Handed & { readonly waiting: number }) | null>("pull", queue);
-    if (pulled === null) return null;
-    return Object.assign(new HandedDelivery(pulled, this.#hand), { waiting: pulled.waiting });
+  async openPuller(queue: string): Promise<Puller> {
+    const id = ++this.#lastId;
+    await this.#ask<void>("open_puller", id, queue);
+    const puller = new PortPuller({
+      hand: new Hand(this.#port),
+      ask: (question, ...args) => this.#ask(question, id, ...args),
+      onEnd: () => this.#pullers.delete(puller),
+    });
+    this.#pullers.add(puller);
+    return puller;
   }
 
   deleteQueue(name: string): Promise<void> {
@@ -178,7 +183,7 @@ class PortConnection implements BrokerConnection {
 
   async #close(answered: Promise<void>): Promise<void> {
     this.#state = { status: "closed" };
-    this.#hand.lose();
+    for (const puller of this.#pullers) puller.end();
     for (const subscription of this.#subscriptions.values()) subscription.end();
     try {
       await answered;

@@ -9,6 +9,7 @@ import {
   type BrokerDelivery,
   type Clock,
   type DeliveryHandle,
+  type Puller,
   type SubscribeOptions,
   type Subscription,
   systemClock,
@@ -29,8 +30,9 @@ class ServedConnection {
   readonly #port: MessagePort;
   readonly #clock: Clock;
   readonly #subscriptions = new Map<number, Subscription>();
-  /** What is out, by the number it was handed over with, and by which subscription. */
-  readonly #hands = new Map<number, { readonly handle: DeliveryHandle; readonly subscription?: number }>();
+  readonly #pullers = new Map<number, Puller>();
+  /** What is out, by the number it was handed over with, and by which subscription or puller. */
+  readonly #hands = new Map<number, { readonly handle: DeliveryHandle; readonly by: number }>();
   #connection: BrokerConnection | undefined;
   #lastDelivery = 0;
 
@@ -62,7 +64,9 @@ class ServedConnection {
     const connection = this.#connection;
     if (connection === undefined) throw new TypeError(`Cannot answer '${question}': there is no connection yet`);
     const own: Readonly<Record<string, Answer>> = {
-      pull: (queue: string) => this.#pull(connection, queue),
+      open_puller: async (id: number, queue: string) => void this.#pullers.set(id, await connection.openPuller(queue)),
+      pull: (id: number) => this.#pull(id),
+      close_puller: (id: number) => this.#closePuller(id),
       subscribe: (id: number, queue: string, options: SubscribeOptions) =>
         this.#subscribe(connection, { id, queue, options }),
       set_prefetch: (id: number, prefetch: number) => this.#subscriptions.get(id)?.setPrefetch(prefetch),
@@ -86,9 +90,16 @@ class ServedConnection {
     return { hostName, limits, state };
   }
 
-  async #pull(connection: BrokerConnection, queue: string): Promise<unknown> {
-    const delivery = await connection.pull(queue);
-    return delivery === null ? null : { ...this.#hand(delivery), waiting: delivery.waiting };
+  async #pull(id: number): Promise<unknown> {
+    const delivery = await this.#pullers.get(id)?.pull() ?? null;
+    return delivery === null ? null : { ...this.#hand(delivery, id), waiting: delivery.waiting };
+  }
+
+  async #closePuller(id: number): Promise<void> {
+    const puller = this.#pullers.get(id);
+    this.#pullers.delete(id);
+    this.#forget(id);
+    await puller?.close();
   }
 
   async #subscribe(
@@ -114,17 +125,14 @@ class ServedConnection {
     await subscription?.close();
   }
 
-  #hand(delivery: BrokerDelivery, subscription?: number): Handed {
+  #hand(delivery: BrokerDelivery, by: number): Handed {
     const { message } = delivery;
-    this.#hands.set(++this.#lastDelivery, {
-      handle: delivery.detach(),
-      ...(subscription === undefined ? {} : { subscription }),
-    });
+    this.#hands.set(++this.#lastDelivery, { handle: delivery.detach(), by });
     return { delivery: this.#lastDelivery, message };
   }
 
   /** Nobody settles these any more. */
-  #forget(subscription: number): void {
-    for (const [delivery, hand] of this.#hands) if (hand.subscription === subscription) this.#hands.delete(delivery);
+  #forget(id: number): void {
+    for (const [delivery, { by }] of this.#hands) if (by === id) this.#hands.delete(delivery);
   }
 }

@@ -32,6 +32,16 @@ export class Work {
     this.#waiting.clear();
   }
 
+  /** Waits, within a piece of work, for what only time brings: meanwhile that piece is not under way. */
+  async rest<Result>(wait: () => Promise<Result>): Promise<Result> {
+    this.end();
+    try {
+      return await wait();
+    } finally {
+      this.begin();
+    }
+  }
+
   /** Resolves the next time the last piece ends. */
   ended(): Promise<void> {
     return new Promise((resolve) => this.#waiting.add(resolve));

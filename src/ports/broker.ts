@@ -119,6 +119,23 @@ export interface PulledDelivery extends BrokerDelivery {
   readonly waiting: number;
 }
 
+/**
+ * Somebody who asks for single messages of one queue. What one puller holds is nobody else's concern: whatever the broker refuses
+ * another, or takes back from it, this one keeps.
+ */
+export interface Puller {
+  /**
+   * Takes one message off the queue, to be settled like a delivery; null when it is empty. What is refused costs everything the puller
+   * holds, which goes back. Usable again after that, and when a lost link is back.
+   */
+  pull(): Promise<PulledDelivery | null>;
+  /**
+   * Ends it; twice is once. What it holds goes back where it was. Resolves when the broker has taken it back; without waiting for that
+   * while a pull has no answer, or the broker has blocked the connection.
+   */
+  close(): Promise<void>;
+}
+
 /** How a subscription is opened. */
 export interface SubscribeOptions {
   /** Unsettled deliveries at most; 0 asks for no bound at all. */
@@ -210,15 +227,15 @@ export interface BrokerConnection {
   /** As {@linkcode BrokerConnection.compareExchange}, for a queue; one that another connection has for itself is `refused`. */
   compareQueue(spec: QueueSpec): Promise<CompareResult>;
   /**
-   * Takes one message off a queue, to be settled like a delivery; null when it is empty. Rejects for a stream, over which RabbitMQ
-   * closes the connection.
+   * Begins to take single messages off a queue; rejects when it is not there, and for a stream, from which nothing can be taken: asked
+   * for a message of one, RabbitMQ would close the connection.
    */
-  pull(queue: string): Promise<PulledDelivery | null>;
+  openPuller(queue: string): Promise<Puller>;
   /** Removes a queue, messages included; a queue that is not there is no error. */
   deleteQueue(name: string): Promise<void>;
   /** Removes an exchange; one that is not there is no error. */
   deleteExchange(name: string): Promise<void>;
-  /** Removes every waiting message. Rejects for a stream, as a pull does. */
+  /** Removes every waiting message. Rejects for a stream, as {@linkcode BrokerConnection.openPuller} does. */
   purgeQueue(name: string): Promise<void>;
   /** Closes the connection; twice is once. A blocked one is left without waiting for the end of the block. */
   close(): Promise<void>;

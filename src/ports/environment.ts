@@ -16,6 +16,6 @@ export interface Environment {
   readonly newId: NewId;
   readonly recorder: Recorder;
   readonly scope: CallScope | undefined;
-  /** Handlers that run, deliveries in the hands of a loop, publishes that have no answer yet. */
+  /** Handlers that run, deliveries in the hands of a loop, looks and replays, publishes that have no answer yet. */
   readonly work: Work;
 }

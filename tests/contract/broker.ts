@@ -18,6 +18,7 @@ import { lifecycle } from "./broker/lifecycle.ts";
 import { overflowing } from "./broker/overflowing.ts";
 import { priorities } from "./broker/priorities.ts";
 import { publishing } from "./broker/publishing.ts";
+import { pulling, pullingFromStreams } from "./broker/pulling.ts";
 import { queueExpiry } from "./broker/queue_expiry.ts";
 import { routing } from "./broker/routing.ts";
 import { settling } from "./broker/settling.ts";
@@ -55,6 +56,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "the wire": wireValues,
   "consuming": consuming,
   "settling": settling,
+  "pulling": pulling,
   "a single active consumer": (it) => singleActiveConsumer(it.needing("single_active_consumer")),
   "priorities": (it) => priorities(it.needing("priorities")),
   "time to live": expiring,
@@ -66,6 +68,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "comparing": comparing,
   "declaring a stream": (it) => streamDeclaring(it.needing("streams")),
   "reading a stream": (it) => streamReading(it.needing("streams")),
+  "asking a stream for a message": (it) => pullingFromStreams(it.needing("streams")),
   "what a stream keeps": (it) => streamKeeping(it.needing("streams")),
   "the library's own queues": ladder,
 };

@@ -11,6 +11,7 @@ import {
 import { memoryBroker, virtualClock } from "@acemq/amqp/memory";
 import { portBroker } from "../../examples/port_broker/port_broker.ts";
 import { serveBroker } from "../../examples/port_broker/serve.ts";
+import { pulled } from "../support/pulling.ts";
 
 const NAME = "a broker behind a port";
 const TIMEOUT_MS = 1_800_000;
@@ -54,9 +55,9 @@ it("A port is told nothing of a pulled message that its broker took back: a sett
   await mq.declareQueue({ name: "q", durable: true, exclusive: false, autoDelete: false, arguments: {} });
   const outbound = { exchange: "", routingKey: "q", headers: {}, persistent: true, mandatory: true };
   await mq.publish({ ...outbound, body: Uint8Array.of(1) }, { lane: 1, confirm: true });
-  const pulled = await mq.pull("q");
+  const taken = await pulled(mq, "q");
   await pass(TIMEOUT_MS + 60_000);
-  assert.deepEqual([pulled?.isLive, pulled?.settle("ack")], [true, "sent"]);
+  assert.deepEqual([taken?.isLive, taken?.settle("ack")], [true, "sent"]);
   assert.deepEqual(await mq.checkQueue("q"), { status: "present", messages: 1, consumers: 0 });
   await mq.close();
 });

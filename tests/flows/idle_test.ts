@@ -40,6 +40,35 @@ for (const { name, url, skip } of BROKERS) {
     }
 
     it(
+      "has put back what a replay puts back, and has back what a look holds",
+      { skip },
+      () =>
+        onBroker(url, async ({ mq, prefix, removes }) => {
+          const queue = `${prefix}.orders`;
+          await mq.declare(removes(topology().queue(queue, { deadLetter: true })));
+          const payloads = Array.from({ length: 60 }, (_, index) => index);
+          const handled: number[] = [];
+          for (let round = 1; round <= 5; round++) {
+            await mq.publisher("", `${queue}.dlq`).sendAll(payloads);
+            const pass = mq.replay(queue);
+            await mq.idle();
+            assert.deepEqual(await pass, { moved: 60, skipped: 0, reason: "drained" });
+            assert.deepEqual(await mq.replay(queue), { moved: 0, skipped: 0, reason: "drained" });
+            const looking = mq.peek(queue, { from: "queue" });
+            const looked = (async () => {
+              for await (const { envelope } of looking) assert.equal(envelope.replayCount, 1);
+            })();
+            await mq.idle();
+            const consumer = await mq.consume<number>(queue, ({ payload }) => void handled.push(payload));
+            await mq.idle();
+            assert.equal(handled.length, 60 * round);
+            await consumer.close();
+            await looked;
+          }
+        }),
+    );
+
+    it(
       "has read a stream to its end, which never is an empty queue",
       { skip },
       () =>

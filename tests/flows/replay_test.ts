@@ -7,7 +7,7 @@ import { systemClock } from "../../src/clock.ts";
 import type { ConnectOptions } from "../../src/connect_options.ts";
 import { type Connection, openConnection } from "../../src/connection.ts";
 import { park, reject } from "../../src/consume/ack.ts";
-import { PublishError } from "../../src/errors.ts";
+import { PublishError, TopologyError } from "../../src/errors.ts";
 import type { Message } from "../../src/message/message.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { PeekedMessage } from "../../src/patterns/replay/peeked_message.ts";
@@ -15,7 +15,7 @@ import type { Broker } from "../../src/ports/broker.ts";
 import { type QueueOptions, topology } from "../../src/topology/topology.ts";
 import { type MessageParts, textOf, World } from "../contract/broker/world.ts";
 import { AMQP_URL, missing, RABBITMQ4_URL } from "../support/services.ts";
-import { until } from "../support/until.ts";
+import { deferred, until } from "../support/until.ts";
 
 const BROKERS: readonly (readonly [name: string, skip: string | false, broker: () => Broker])[] = [
   ["the memory broker", false, memoryBroker],
@@ -217,6 +217,83 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     assert.deepEqual(results.map(({ reason }) => reason), ["drained", "drained"]);
     assert.equal(results.reduce((sum, { moved }) => sum + moved, 0), 26);
     assert.equal([...await scene.bodies(queue, 26)].toSorted().join(""), ids);
+  },
+
+  "a pass keeps what it holds when the same connection is refused another queue, which is the one that is named":
+    async (
+      scene,
+    ) => {
+      const [mq, queue, other] = [await scene.connect(), await scene.queue(), `${scene.world.name("other")}.dlq`];
+      await scene.world.declareQueue(other);
+      await scene.fill(`${queue}.dlq`, "abc");
+      await scene.fill(other, "xy");
+      const [asked, go] = [deferred(), deferred()];
+      const pass = mq.replay(queue, {
+        filter: async ({ envelope }) => {
+          if (envelope.id !== "b") return false;
+          asked.resolve();
+          await go.promise;
+          return true;
+        },
+      });
+      const looking = mq.peek(other);
+      await looking.next();
+      await asked.promise;
+      await scene.world.mq.deleteQueue(other);
+      await assert.rejects(looking.next(), (error) => {
+        assert.ok(error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_MISSING");
+        assert.ok(error.message.startsWith(`Cannot pull from queue "${other}": `), error.message);
+        return true;
+      });
+      go.resolve();
+      assert.deepEqual(await pass, { moved: 1, skipped: 2, reason: "drained" });
+      assert.deepEqual([await scene.bodies(queue, 1), await scene.bodies(`${queue}.dlq`, 2)], ["b", "ac"]);
+    },
+
+  "a look or a pass that is over has given everything back, and whoever comes next sees it": async (scene) => {
+    const [mq, queue] = [await scene.connect(), await scene.queue()];
+    const ids = "abcdefghijklmnopqrstuvwxyz";
+    await scene.fill(`${queue}.dlq`, ids);
+    const signal = AbortSignal.abort();
+    for (let round = 0; round < 5; round++) {
+      const [next, abort] = [await scene.connect(), new AbortController()];
+      assert.equal(idsOf(await peeked(mq.peek(queue))), ids);
+      assert.deepEqual(await next.replay(queue, { dryRun: true }), { moved: 26, skipped: 0, reason: "drained" });
+      for await (const _ of next.peek(queue, { signal: abort.signal })) abort.abort();
+      assert.deepEqual(await mq.replay(queue, { signal }), { moved: 0, skipped: 0, reason: "cancelled" });
+      const filter = (): boolean => false;
+      assert.deepEqual(await mq.replay(queue, { filter }), { moved: 0, skipped: 26, reason: "drained" });
+      await next.close();
+    }
+    assert.equal(await scene.bodies(`${queue}.dlq`, 26), ids);
+  },
+
+  "a stream is refused, and the connection stands": async (scene) => {
+    const [mq, name] = [await scene.connect(), scene.world.name("audit")];
+    await scene.world.declareQueue(`${name}.dlq`, { arguments: { "x-queue-type": "stream" } });
+    const queue = await scene.queue();
+    const lost: string[] = [];
+    const [handled, events] = [deferred<unknown>(), new AbortController()];
+    void (async () => {
+      for await (const { type } of mq.events({ signal: events.signal })) lost.push(type);
+    })();
+    const consumer = await mq.consume(queue, ({ payload }) => handled.resolve(payload));
+    const asks = [() => mq.peek(name).next(), () => mq.replay(name), () => mq.replay(name, { dryRun: true })];
+    for (const ask of asks) {
+      await assert.rejects(ask, (error) => {
+        assert.ok(error instanceof TopologyError);
+        assert.deepEqual([error.code, error.message], [
+          "ACEMQ_TOPOLOGY_REFUSED",
+          `Cannot pull from queue "${name}.dlq": found a stream, wanted a classic or a quorum queue`,
+        ]);
+        return true;
+      });
+    }
+    await mq.publisher("", queue).send("still here");
+    assert.equal(await handled.promise, "still here");
+    assert.deepEqual([lost, (await mq.health()).status], [[], "up"]);
+    events.abort();
+    await consumer.close();
   },
 
   "a replay through an exchange reaches what is bound there": async (scene) => {

@@ -9,6 +9,7 @@ import type { BrokerConnection } from "../../src/ports/broker.ts";
 import { fixedRetry } from "../../src/retry/policy.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { type OnBroker, onBroker } from "../support/brokers.ts";
+import { pulled } from "../support/pulling.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { AMQP_URL, missing, RABBITMQ4_URL } from "../support/services.ts";
 import { until } from "../support/until.ts";
@@ -148,7 +149,7 @@ async function withStream(url: string, play: (scene: Scene) => Promise<void>): P
 
 function taken(by: BrokerConnection, queue: string): Promise<ReceivedMessage> {
   return until(`a message on ${queue}`, async () => {
-    const delivery = await by.pull(queue);
+    const delivery = await pulled(by, queue);
     delivery?.settle("ack");
     return delivery?.message;
   });

@@ -19,6 +19,7 @@ import type {
   PublishOptions,
   PublishReceipt,
   PulledDelivery,
+  Puller,
   QueueState,
   SettleAs,
   SubscribeOptions,
@@ -42,6 +43,10 @@ export class Faults {
   onCompare: ((spec: QueueSpec | ExchangeSpec) => Promise<CompareResult> | undefined) | undefined;
   /** Answers a question for a queue instead of the broker behind; `undefined` lets it through. */
   onCheckQueue: ((name: string) => Promise<QueueState> | undefined) | undefined;
+  /** Runs before the broker behind is asked for a puller; what it throws or waits for counts. */
+  onPuller: ((queue: string) => void | Promise<void>) | undefined;
+  /** Runs before the broker behind is asked for a message; what it throws or waits for counts. */
+  onPull: ((queue: string) => void | Promise<void>) | undefined;
   /** Runs before the broker behind is asked to cancel or close a subscription; what it throws or waits for counts. */
   onEnd: ((what: "cancel" | "close") => void | Promise<void>) | undefined;
   /** Why publishing is blocked. */
@@ -101,7 +106,7 @@ class FaultyConnection implements BrokerConnection {
   readonly #faults: Faults;
   readonly #onEvent: (event: BrokerEvent) => void;
   readonly #subscriptions = new Set<FaultySubscription>();
-  readonly #pulled = new Set<HookedDelivery>();
+  readonly #pullers = new Set<FaultyPuller>();
   readonly #unanswered = new Set<(receipt: PublishReceipt) => void>();
   #isLost = false;
 
@@ -129,14 +134,14 @@ class FaultyConnection implements BrokerConnection {
     this.#onEvent({ type: "lost", reason: "the network went away" });
     for (const answer of this.#unanswered) answer({ outcome: "unknown", reason: "the connection was lost" });
     this.#unanswered.clear();
-    for (const delivery of this.#pulled) delivery.lose();
-    this.#pulled.clear();
+    for (const puller of this.#pullers) puller.lose();
     for (const subscription of this.#subscriptions) await subscription.lose();
   }
 
   async recover(): Promise<void> {
     this.#isLost = false;
     this.#onEvent({ type: "recovered", attempts: 1 });
+    for (const puller of this.#pullers) puller.recover();
     for (const subscription of this.#subscriptions) await subscription.recover();
   }
 
@@ -192,15 +197,15 @@ class FaultyConnection implements BrokerConnection {
     return this.#compare(spec, () => this.#inner.compareQueue(spec));
   }
 
-  async pull(queue: string): Promise<PulledDelivery | null> {
+  async openPuller(queue: string): Promise<Puller> {
     if (this.#isLost) {
       throw new ConnectionError("ACEMQ_CONNECTION_LOST", `Cannot pull from queue "${queue}": it is lost`);
     }
-    const delivery = await this.#inner.pull(queue);
-    if (delivery === null) return null;
-    const hooked = new HookedDelivery(delivery, this.#faults);
-    this.#pulled.add(hooked);
-    return Object.assign(hooked, { waiting: delivery.waiting });
+    await this.#faults.onPuller?.(queue);
+    const inner = await this.#inner.openPuller(queue);
+    const puller = new FaultyPuller(inner, this.#faults, { queue, onClosed: () => this.#pullers.delete(puller) });
+    this.#pullers.add(puller);
+    return puller;
   }
 
   deleteQueue(name: string): Promise<void> {
@@ -292,6 +297,46 @@ class FaultySubscription implements Subscription {
     this.#isEnded = true;
     await this.#faults.onEnd?.("close");
     await this.#inner?.close();
+  }
+}
+
+/** What it has handed out goes back when the connection is lost; it is usable again when that is back. */
+class FaultyPuller implements Puller {
+  readonly #inner: Puller;
+  readonly #faults: Faults;
+  readonly #terms: { readonly queue: string; readonly onClosed: () => void };
+  readonly #pulled = new Set<HookedDelivery>();
+  #isLost = false;
+
+  constructor(inner: Puller, faults: Faults, terms: { readonly queue: string; readonly onClosed: () => void }) {
+    this.#inner = inner;
+    this.#faults = faults;
+    this.#terms = terms;
+  }
+
+  lose(): void {
+    this.#isLost = true;
+    for (const delivery of this.#pulled) delivery.lose();
+    this.#pulled.clear();
+  }
+
+  recover(): void {
+    this.#isLost = false;
+  }
+
+  async pull(): Promise<PulledDelivery | null> {
+    if (this.#isLost) throw new ConnectionError("ACEMQ_CONNECTION_LOST", "Cannot pull: the connection is lost");
+    await this.#faults.onPull?.(this.#terms.queue);
+    const delivery = await this.#inner.pull();
+    if (delivery === null) return null;
+    const hooked = new HookedDelivery(delivery, this.#faults);
+    this.#pulled.add(hooked);
+    return Object.assign(hooked, { waiting: delivery.waiting });
+  }
+
+  async close(): Promise<void> {
+    this.#terms.onClosed();
+    await this.#inner.close();
   }
 }
 

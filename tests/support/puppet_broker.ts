@@ -129,8 +129,8 @@ export class PuppetConnection implements BrokerConnection {
     return unknownMethod("compareQueue");
   }
 
-  pull(): Promise<never> {
-    return unknownMethod("pull");
+  openPuller(): Promise<never> {
+    return unknownMethod("openPuller");
   }
 
   deleteQueue(): Promise<never> {

@@ -43,7 +43,15 @@ export interface PublishedMessage {
 
 const PROTOCOL_HEADER_BYTES = 8;
 
-/** How a broker answers that has nothing particular to say. */
+/** What a queue that is no stream is asked, without a tag, and refused. */
+const NO_STREAM = {
+  replyCode: 406,
+  replyText: "PRECONDITION_FAILED - invalid arg 'x-stream-offset' of queue type rabbit_classic_queue",
+  classId: 60,
+  methodId: 20,
+};
+
+/** How a broker answers that has nothing particular to say, and queues that are classic. */
 const USUAL: Readonly<Record<string, (method: Method) => readonly [string, object]>> = {
   ConnectionOpen: () => ["ConnectionOpenOk", {}],
   ConnectionClose: () => ["ConnectionCloseOk", {}],
@@ -51,7 +59,10 @@ const USUAL: Readonly<Record<string, (method: Method) => readonly [string, objec
   ChannelClose: () => ["ChannelCloseOk", {}],
   ConfirmSelect: () => ["ConfirmSelectOk", {}],
   BasicQos: () => ["BasicQosOk", {}],
-  BasicConsume: ({ fields }) => ["BasicConsumeOk", { consumerTag: fields["consumerTag"] }],
+  BasicConsume: ({ fields }) =>
+    fields["consumerTag"] === "" && "x-stream-offset" in (fields["arguments"] as object)
+      ? ["ChannelClose", NO_STREAM]
+      : ["BasicConsumeOk", { consumerTag: fields["consumerTag"] }],
   BasicCancel: ({ fields }) => ["BasicCancelOk", { consumerTag: fields["consumerTag"] }],
   BasicGet: () => ["BasicGetEmpty", {}],
   QueueDeclare: ({ fields }) => ["QueueDeclareOk", { queue: fields["queue"], messageCount: 0, consumerCount: 0 }],

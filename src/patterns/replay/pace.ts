@@ -13,15 +13,18 @@ export interface PaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a pace reads the time from, and waits by. */
+export type PaceClock = Pick<Clock, "elapsed" | "delay">;
+
 /** The time of one pass, which begins when this is made. */
 export class Pace {
-  readonly #clock: Clock;
+  readonly #clock: PaceClock;
   readonly #spacingMs: number;
   readonly #endsAtMs: number;
   readonly #signal: AbortSignal | undefined;
   #nextAtMs: number;
 
-  constructor(clock: Clock, { ratePerSecond = Infinity, deadlineMs = Infinity, signal }: PaceOptions) {
+  constructor(clock: PaceClock, { ratePerSecond = Infinity, deadlineMs = Infinity, signal }: PaceOptions) {
     this.#clock = clock;
     this.#spacingMs = 1_000 / ratePerSecond;
     this.#nextAtMs = clock.elapsed();

@@ -47,7 +47,7 @@ export interface PeekOptions<T = unknown> {
   readonly limit?: number;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
-  /** Ends the loop when it aborts. */
+  /** Ends the loop when it aborts; everything goes back at once, whatever the loop is doing. */
   readonly signal?: AbortSignal;
 }
 
@@ -67,9 +67,9 @@ const PEEK_KINDS: Readonly<OptionKinds<PeekOptions>> = {
 export function openPeek<T>(
   queue: string,
   context: PeekContext<T>,
-  options: PeekOptions<T>,
+  options: PeekOptions<T> & { readonly signal: AbortSignal },
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
-  assertOptions("a peek", options, PEEK_KINDS);
+  assertOptions<PeekOptions<T>>("a peek", options, PEEK_KINDS);
   const { from, limit = DEFAULT_LIMIT, signal } = options;
   assertWholeNumber("limit", limit, 1);
   return peek(placesOf(queue, from), context, { limit, signal });
@@ -78,19 +78,23 @@ export function openPeek<T>(
 async function* peek<T>(
   { source }: Places,
   context: PeekContext<T>,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
-  signal?.throwIfAborted();
-  const reading = new Reading(context.broker, source, signal);
-  await reading.begin();
+  signal.throwIfAborted();
+  const reading = new Reading(context, source, signal);
+  // Also while whoever loops does something else.
+  const onAbort = (): void => void reading.end();
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    for (let left = limit; left > 0 && signal?.aborted !== true; left--) {
+    await reading.begin();
+    for (let left = limit; left > 0 && !signal.aborted; left--) {
       const delivery = await reading.next();
       if (delivery === null) return;
       reading.keep(delivery);
       yield lookAt(delivery.message, source, context);
     }
   } finally {
-    reading.giveBack();
+    signal.removeEventListener("abort", onAbort);
+    await reading.end();
   }
 }

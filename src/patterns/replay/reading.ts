@@ -4,38 +4,50 @@
  * @module
  */
 
-import { ConnectionError, TopologyError } from "../../errors.ts";
+import { ConnectionError } from "../../errors.ts";
 import { unlessAborted } from "../../internal/abort.ts";
-import type { BrokerConnection, BrokerDelivery, DeliveryHandle } from "../../ports/broker.ts";
+import type { BrokerConnection, BrokerDelivery, DeliveryHandle, Puller } from "../../ports/broker.ts";
+import type { Environment } from "../../ports/environment.ts";
 
-/** One time through what lies in a queue; of what is kept, only the right to settle it is. */
+/** What reading works with. */
+export interface ReadingContext {
+  readonly broker: Pick<BrokerConnection, "openPuller">;
+  readonly environment: Pick<Environment, "work">;
+}
+
+/** One time through what lies in a queue; of what is kept, only the right to settle it is. Work of its connection until it ends. */
 export class Reading {
-  readonly #broker: Pick<BrokerConnection, "checkQueue" | "pull">;
+  readonly #context: ReadingContext;
   readonly #queue: string;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: AbortSignal;
   readonly #kept: DeliveryHandle[] = [];
+  #puller: Puller | undefined;
   #left = Infinity;
+  #isWork = false;
 
-  constructor(
-    broker: Pick<BrokerConnection, "checkQueue" | "pull">,
-    queue: string,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#broker = broker;
+  constructor(context: ReadingContext, queue: string, signal: AbortSignal) {
+    this.#context = context;
     this.#queue = queue;
     this.#signal = signal;
   }
 
   /**
-   * Asks whether there is anything to read from, before the first message: a pull from a queue that is not there would cost the
-   * channel that everything pulled came on.
+   * Begins, unless the signal aborts first.
    *
-   * @throws {TopologyError} there is no such queue
+   * @throws {TopologyError} there is no such queue, or it is a stream
+   * @throws {ConnectionError} there is no connection
    */
   async begin(): Promise<void> {
-    const state = await unlessAborted(this.#broker.checkQueue(this.#queue), this.#signal);
-    if (state?.status !== "absent") return;
-    throw new TopologyError("ACEMQ_TOPOLOGY_MISSING", `Cannot read queue "${this.#queue}": it does not exist`);
+    this.#isWork = true;
+    this.#context.environment.work.begin();
+    try {
+      const opening = this.#context.broker.openPuller(this.#queue);
+      this.#puller = await unlessAborted(opening, this.#signal);
+      if (this.#puller === undefined) opening.then((late) => late.close(), () => {});
+    } catch (error) {
+      this.#rest();
+      throw error;
+    }
   }
 
   /** Whether everything was read that lay there when the first message was. */
@@ -50,20 +62,15 @@ export class Reading {
    * @throws {ConnectionError} what is kept went back with its link: the next message would be one of them
    */
   async next(): Promise<BrokerDelivery | null> {
-    if (this.isOver) return null;
+    if (this.isOver || this.#puller === undefined) return null;
     if (this.#kept[0]?.isLive === false) {
       throw new ConnectionError(
         "ACEMQ_CONNECTION_LOST",
         `Cannot go on with queue "${this.#queue}": the connection was lost, and what was passed over is back in it`,
       );
     }
-    // A broker that has blocked the connection answers when the block ends.
-    const pulling = this.#broker.pull(this.#queue);
-    const delivery = await unlessAborted(pulling, this.#signal);
-    if (delivery === undefined) {
-      pulling.then((late) => late?.settle("requeue"), () => {});
-      return null;
-    }
+    // A broker that has blocked the connection answers when the block ends: what it hands out then goes back with the puller.
+    const delivery = await unlessAborted(this.#puller.pull(), this.#signal) ?? null;
     if (delivery !== null) this.#left = this.#left === Infinity ? delivery.waiting : this.#left - 1;
     return delivery;
   }
@@ -73,8 +80,16 @@ export class Reading {
     this.#kept.push(delivery.detach());
   }
 
-  /** Gives everything back in the order it was taken, so that a classic queue is as it was. */
-  giveBack(): void {
+  /** Gives everything back in the order it was taken, so that a classic queue is as it was; twice is once. */
+  async end(): Promise<void> {
     for (const handle of this.#kept.splice(0)) handle.settle("requeue");
+    await this.#puller?.close().catch(() => {/* then it went back with the link */});
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (!this.#isWork) return;
+    this.#isWork = false;
+    this.#context.environment.work.end();
   }
 }

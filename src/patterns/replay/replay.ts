@@ -17,40 +17,50 @@ import type { Outbound } from "../../message/outbound.ts";
 import type { BrokerDelivery } from "../../ports/broker.ts";
 import { publishOnBehalf } from "../../publish/on_behalf.ts";
 import { publishError } from "../../publish/outcome.ts";
-import { Pace } from "./pace.ts";
+import { Pace, type PaceClock } from "./pace.ts";
+import { PassEnds } from "./pass_ends.ts";
 import { lookAt, type PeekedMessage } from "./peeked_message.ts";
 import { type Places, placesOf, type ReplayTarget, targetOf } from "./places.ts";
 import { Reading } from "./reading.ts";
-import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./replay_options.ts";
+import type { ReplayOptions, ReplayResult } from "./replay_options.ts";
 
 /** What a replay works with; the connection provides it. */
-export type ReplayContext<T> = Pick<ConsumerContext<T>, "broker" | "environment" | "gate" | "codec" | "loops">;
+export interface ReplayContext<T>
+  extends Pick<ConsumerContext<T>, "broker" | "environment" | "gate" | "codec" | "loops"> {
+  /** Aborts when the connection begins to close. */
+  readonly closing: AbortSignal;
+}
 
-/** Makes one pass. A close of the connection waits for the message in hand. */
+/** Makes one pass, by options that were checked. A close of the connection waits for the message in hand. */
 export async function replayQueue<T>(
   queue: string,
   context: ReplayContext<T>,
   options: ReplayOptions<T>,
 ): Promise<ReplayResult> {
-  assertReplayOptions(options as ReplayOptions);
   const places = placesOf(queue, options.from);
   const target = targetOf(places, options.into);
-  const pass = new Pass({ ...places, target }, context, options);
-  const running = pass.run();
-  const open: OpenLoop = { drain: (budget) => drain(running, budget) };
+  const { environment: { clock }, closing } = context;
+  const ends = new PassEnds(clock, { ...options, closing });
+  const running = new Pass({ ...places, target }, context, { ...options, ends }).run();
+  const open: OpenLoop = { drain: (budget) => drain(running, { budget, ends }) };
   context.loops?.add(open);
   try {
     return await running;
   } finally {
     context.loops?.delete(open);
+    ends.over();
   }
 }
 
-/** The connection closes, and its signal has told the pass: what is in hand is waited for. */
-async function drain(running: Promise<unknown>, budget: AbortSignal): ReturnType<OpenLoop["drain"]> {
+/** The connection closes, and the pass knows: what is in hand is waited for. */
+async function drain(
+  running: Promise<unknown>,
+  { budget, ends }: { readonly budget: AbortSignal; readonly ends: PassEnds },
+): ReturnType<OpenLoop["drain"]> {
   let isOver = false;
   const over = running.then(() => {}, () => {}).then(() => isOver = true);
   await settledOrAborted(over, budget);
+  if (!isOver) ends.abandon();
   return { drained: isOver, stranded: isOver ? 0 : 1 };
 }
 
@@ -59,6 +69,7 @@ class Pass<T> {
   readonly #places: Places & { readonly target: ReplayTarget };
   readonly #context: ReplayContext<T>;
   readonly #options: ReplayOptions<T>;
+  readonly #ends: PassEnds;
   readonly #pace: Pace;
   readonly #reading: Reading;
   #moved = 0;
@@ -67,13 +78,20 @@ class Pass<T> {
   constructor(
     places: Places & { readonly target: ReplayTarget },
     context: ReplayContext<T>,
-    options: ReplayOptions<T>,
+    { ends, ...options }: ReplayOptions<T> & { readonly ends: PassEnds },
   ) {
+    const { clock, work } = context.environment;
     this.#places = places;
     this.#context = context;
     this.#options = options;
-    this.#pace = new Pace(context.environment.clock, options);
-    this.#reading = new Reading(context.broker, places.source, options.signal);
+    this.#ends = ends;
+    // Whoever waits until the connection is idle does not wait for time to pass.
+    const pacing: PaceClock = {
+      elapsed: () => clock.elapsed(),
+      delay: (ms, given) => work.rest(() => clock.delay(ms, given)),
+    };
+    this.#pace = new Pace(pacing, { ...options, signal: ends.cancelled });
+    this.#reading = new Reading(context, places.source, ends.between);
   }
 
   /** Rejects only when nothing was read yet. */
@@ -86,7 +104,7 @@ class Pass<T> {
     } catch (error) {
       return { moved: this.#moved, skipped: this.#skipped, reason: "failed", error };
     } finally {
-      this.#reading.giveBack();
+      await this.#reading.end();
     }
   }
 
@@ -99,18 +117,21 @@ class Pass<T> {
       const over = await this.#pace.turn();
       if (over !== undefined) return over;
       const delivery = await this.#reading.next();
-      if (delivery === null) return this.#options.signal?.aborted === true ? "cancelled" : "drained";
-      await this.#decide(delivery);
+      if (delivery === null) return this.#ends.between.aborted ? this.#ends.reason : "drained";
+      if (await this.#decide(delivery) === "undecided") return this.#ends.reason;
     }
   }
 
-  async #decide(delivery: BrokerDelivery): Promise<void> {
-    const { filter, dryRun = false } = this.#options;
+  /** Undecided: the pass is to end, and nobody waits for the filter. */
+  async #decide(delivery: BrokerDelivery): Promise<"moved" | "skipped" | "undecided"> {
+    const { filter, dryRun = false, onProgress } = this.#options;
     const message = lookAt(delivery.message, this.#places.source, this.#context);
     let isSettled = false;
     let outcome: "moved" | "skipped" = "skipped";
     try {
-      if (filter === undefined || await filter(message)) {
+      const isWanted = filter === undefined || await this.#answer(filter(message));
+      if (isWanted === undefined && this.#ends.within.aborted) return "undecided";
+      if (isWanted) {
         outcome = "moved";
         if (!dryRun) isSettled = await this.#move(delivery, message);
         this.#moved++;
@@ -118,7 +139,13 @@ class Pass<T> {
     } finally {
       if (!isSettled) this.#reading.keep(delivery);
     }
-    await this.#options.onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message });
+    await this.#answer(onProgress?.({ moved: this.#moved, skipped: this.#skipped, outcome, message }));
+    return outcome;
+  }
+
+  /** What the caller's own code says; undefined when the pass ends first, and then nobody hears what it says later. */
+  #answer<Answer>(given: Answer | Promise<Answer>): Promise<Answer | undefined> {
+    return unlessAborted(Promise.resolve(given), this.#ends.within);
   }
 
   /** Publishes the copy, and acknowledges the original when a queue has it. */
@@ -158,7 +185,7 @@ class Pass<T> {
     const asked = exchange === ""
       ? broker.checkQueue(routingKey).then(({ status }) => status)
       : broker.checkExchange(exchange);
-    if (await unlessAborted(asked, this.#options.signal) !== "absent") return;
+    if (await unlessAborted(asked, this.#ends.between) !== "absent") return;
     const what = exchange === "" ? `queue "${routingKey}"` : `exchange "${exchange}"`;
     throw new TopologyError(
       "ACEMQ_TOPOLOGY_MISSING",

@@ -45,13 +45,14 @@ export interface ReplayOptions<T = unknown> {
   readonly into?: string | ReplayTarget;
   /** How many are moved at most. @default {all} */
   readonly limit?: number;
-  /** A pass begins no further message after that long, milliseconds. @default {no bound} */
+  /** A pass begins no further message after that long, and waits no longer for a filter, milliseconds. @default {no bound} */
   readonly deadlineMs?: number;
   /** How many are moved a second at most, evenly; may be below 1. @default {no bound} */
   readonly ratePerSecond?: number;
   /**
    * Which are moved. A message that is declined is held to the end of the pass and then given back, so that the pass does not meet
-   * it again: nobody sees it meanwhile. What it throws ends the pass as `failed`.
+   * it again: nobody sees it meanwhile. What it throws ends the pass as `failed`. It is waited for until the signal aborts or the
+   * deadline passes; a message it has not decided about then goes back.
    *
    * @default {every message}
    */
@@ -60,11 +61,14 @@ export interface ReplayOptions<T = unknown> {
   readonly dryRun?: boolean;
   /** Leaves the attempt and the error as they are, for messages that are only to lie elsewhere. @default {false} */
   readonly keepAttempts?: boolean;
-  /** Called after every message, moved or passed over. It is waited for, and what it throws ends the pass as `failed`. */
+  /**
+   * Called after every message, moved or passed over. It is waited for as the filter is, and what it throws meanwhile ends the pass as
+   * `failed`.
+   */
   readonly onProgress?: (progress: ReplayProgress<T>) => unknown;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
   readonly codec?: CodecName | Codec<T>;
-  /** Ends the pass after the message in hand, its filter included, as `cancelled`. */
+  /** Ends the pass as `cancelled`. A copy that is out is waited for, since nobody can call it back; a filter is not. */
   readonly signal?: AbortSignal;
 }
 

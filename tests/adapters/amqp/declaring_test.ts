@@ -125,7 +125,8 @@ describe("removing", () => {
         code: "ACEMQ_TOPOLOGY_MISSING",
         message: `Cannot purge queue "q": ${WORDS}`,
       });
-      await assert.rejects(mq.pull("q"), {
+      const puller = await mq.openPuller("q");
+      await assert.rejects(puller.pull(), {
         code: "ACEMQ_TOPOLOGY_MISSING",
         message: `Cannot pull from queue "q": ${WORDS}`,
       });
@@ -145,7 +146,7 @@ describe("removing", () => {
           () => mq.deleteExchange(name),
           () => mq.purgeQueue(name),
           () => mq.checkQueue(name),
-          () => mq.pull(name),
+          () => mq.openPuller(name),
         ];
         for (const call of calls) await assert.rejects(call, name === "" ? TypeError : RangeError);
       }

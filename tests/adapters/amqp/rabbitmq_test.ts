@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { BrokerConnection } from "../../../src/ports/broker.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 import { messageFor, openAmqp, queueSpec, reading, uniqueName } from "../../support/amqp_connection.ts";
+import { pulled } from "../../support/pulling.ts";
 import { AMQP_URL, missing } from "../../support/services.ts";
 import { TcpProxy } from "../../support/tcp_proxy.ts";
 import { until } from "../../support/until.ts";
@@ -45,9 +46,9 @@ describe("on RabbitMQ", () => {
       assert.deepEqual(await mq.publish(messageFor(name, { body }), { lane: 1, confirm: true }), {
         outcome: "confirmed",
       });
-      const pulled = await mq.pull(name);
-      assert.equal(pulled?.settle("requeue"), "sent");
-      assert.ok(isSame(pulled.message.body, body));
+      const taken = await pulled(mq, name);
+      assert.equal(taken?.settle("requeue"), "sent");
+      assert.ok(isSame(taken.message.body, body));
       const { deliveries, subscription } = await reading(mq, name);
       await until("the delivery", () => deliveries.length === 1);
       assert.ok(isSame(deliveries[0]?.message.body, body));
@@ -63,14 +64,14 @@ describe("on RabbitMQ", () => {
     const second = await queue("second", dyingInto(last));
     const first = await queue("first", dyingInto(second));
     await mq.publish(messageFor(first), { lane: 1, confirm: true });
-    const dead = await until("the dead letter", async () => await mq.pull(last) ?? undefined);
+    const dead = await until("the dead letter", async () => await pulled(mq, last) ?? undefined);
     const { headers } = dead.message;
     assert.equal((headers["x-death"] as readonly unknown[]).length, 2);
     const copy = await queue("copy");
     assert.deepEqual(await mq.publish(messageFor(copy, { headers }), { lane: 0, confirm: true }), {
       outcome: "confirmed",
     });
-    const again = await mq.pull(copy);
+    const again = await pulled(mq, copy);
     assert.deepEqual(again?.message.headers, headers);
     assert.deepEqual([dead.settle("ack"), again?.settle("ack")], ["sent", "sent"]);
   });

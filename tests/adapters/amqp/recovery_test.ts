@@ -280,7 +280,7 @@ describe("a connection without a link", () => {
         () => mq.checkExchange("x"),
         () => mq.compareQueue(queueSpec("q")),
         () => mq.compareExchange(EXCHANGE),
-        () => mq.pull("q"),
+        () => mq.openPuller("q"),
         () => mq.deleteQueue("q"),
         () => mq.deleteExchange("x"),
         () => mq.purgeQueue("q"),
@@ -309,14 +309,14 @@ describe("a connection without a link", () => {
     }));
 
   it("says in the broker's words why it broke to whoever had asked: the question may have been the reason", () => {
-    const text = "NOT_IMPLEMENTED - basic.get not supported by stream queues";
-    const fields = { replyCode: 540, replyText: text, classId: 60, methodId: 70 };
+    const text = "INTERNAL_ERROR - the queue has no leader";
+    const fields = { replyCode: 541, replyText: text, classId: 50, methodId: 10 };
     const answer = ({ name }: { readonly name: string }): Answer =>
-      name === "BasicGet" ? [methodFrame("ConnectionClose", 0, fields)] : undefined;
+      name === "QueueDeclare" ? [methodFrame("ConnectionClose", 0, fields)] : undefined;
     return withScript({ answer }, async ({ mq }) => {
-      await assert.rejects(mq.pull("s"), {
+      await assert.rejects(mq.checkQueue("q"), {
         code: "ACEMQ_CONNECTION_LOST",
-        message: `Cannot ask the broker: the connection is lost: 540 ${text}`,
+        message: `Cannot ask the broker: the connection is lost: 541 ${text}`,
       });
     });
   });
@@ -348,13 +348,11 @@ describe("closing", () => {
   it("ends the questions that are under way", () => {
     const script: Script = { answer: ({ name }) => /QueueDeclare|ChannelClose|BasicQos/.test(name) ? [] : undefined };
     return withScript(script, async ({ mq, client }) => {
-      const questions = [mq.checkQueue("q"), mq.pull("q"), reading(mq, "q")];
+      const questions = [mq.checkQueue("q"), mq.openPuller("q"), reading(mq, "q")];
       await client.received("QueueDeclare");
       await client.received("BasicQos");
       await mq.close();
-      await assert.rejects(questions[0] as Promise<unknown>, { code: "ACEMQ_CONNECTION_CLOSED" });
-      await assert.rejects(questions[2] as Promise<unknown>, { code: "ACEMQ_CONNECTION_CLOSED" });
-      assert.equal(await questions[1], null);
+      for (const question of questions) await assert.rejects(question, { code: "ACEMQ_CONNECTION_CLOSED" });
     });
   });
 

@@ -33,33 +33,6 @@ for (const { name, url, skip } of BROKERS) {
         await tap.close();
       }
     });
-
-    for (
-      const [what, words, ask] of [
-        ["pulled from", "basic.get", (mq: BrokerConnection, stream: string) => mq.pull(stream)],
-        ["purged", "queue.purge", (mq: BrokerConnection, stream: string) => mq.purgeQueue(stream)],
-      ] as const
-    ) {
-      it(
-        `that is ${what} costs the connection its link, for a while, and says why`,
-        { skip },
-        () =>
-          withStream(url, async (mq, stream, { events, reported }) => {
-            const other = await reading(mq, stream, { arguments: FIRST });
-            const reason =
-              `540 NOT_IMPLEMENTED - ${words} not supported by stream queues queue '${stream}' in vhost '/'`;
-            await assert.rejects(ask(mq, stream), {
-              code: "ACEMQ_CONNECTION_LOST",
-              message: `Cannot ask the broker: the connection is lost: ${reason}`,
-            });
-            await reported("recovered");
-            assert.deepEqual(events[0], { type: "lost", reason });
-            await until("the reader to be back", () => other.recoveries() === 1);
-            await mq.publish(messageFor(stream), { lane: 1, confirm: true });
-            await until("an entry", () => other.deliveries.length === 1);
-          }),
-      );
-    }
   });
 }
 

@@ -12,6 +12,7 @@ import type { Outbound } from "../../../src/message/outbound.ts";
 import type { Broker, BrokerConnection, BrokerDelivery } from "../../../src/ports/broker.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 import { rungs } from "../../../src/topology/standard.ts";
+import { pulled } from "../../support/pulling.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +21,7 @@ describe("looking into a memory broker", () => {
     const { broker, mq } = await opened();
     await declare(mq, "q", { "x-queue-type": "quorum" });
     for (const body of ["1", "2", "3"]) await publish(mq, "q", body);
-    const held = await mq.pull("q");
+    const held = await pulled(mq, "q");
     for (let again = 0; again < 2; again++) {
       const found = broker.inspect("q");
       assert.deepEqual(found?.waiting.map(({ body }) => text(body)), ["2", "3"]);
@@ -39,19 +40,19 @@ describe("looking into a memory broker", () => {
     await declare(mq, "q", { "x-queue-type": "quorum" });
     const other = await connect(broker, clock);
     for (const body of ["1", "2", "3"]) await publish(mq, "q", body, { headers: { n: Number(body) } });
-    const pulled = await other.pull("q");
+    const taken = await pulled(other, "q");
     const { subscription, deliveries } = await subscribe(mq, "q");
     await clock.advance(0);
     const held = (): unknown[] | undefined =>
       broker.inspect("q")?.inHand.map(({ body, headers, redelivered }) => [text(body), headers["n"], redelivered]);
     assert.deepEqual(held(), [["2", 2, false], ["3", 3, false], ["1", 1, false]]);
     deliveries[0]?.settle("ack");
-    pulled?.settle("requeue");
+    taken?.settle("requeue");
     await clock.advance(0);
     assert.deepEqual(held(), [["3", 3, false], ["1", 1, true]]);
     await subscription.close();
     assert.deepEqual([held(), broker.inspect("q")?.waiting.length], [[], 2]);
-    for (let left = 2; left > 0; left--) await other.pull("q");
+    for (let left = 2; left > 0; left--) await pulled(other, "q");
     assert.equal(held()?.length, 2);
     await other.close();
     assert.deepEqual(held(), []);
@@ -90,7 +91,7 @@ describe("looking into a memory broker", () => {
     await declare(mq, "q");
     await publish(mq, "q", "1");
     broker.inspect("q")?.waiting[0]?.body.fill(0);
-    assert.equal(text((await mq.pull("q"))?.message.body), "1");
+    assert.equal(text((await pulled(mq, "q"))?.message.body), "1");
   });
 
   it("counts a message as in hand as soon as a consumer has it coming", async () => {
@@ -115,7 +116,7 @@ describe("putting a recorded message into a memory broker", () => {
     assert.equal(broker.put({ exchange: "", routingKey: "q", properties, headers, body }), "routed");
     body.fill(7);
     for (const queue of ["q", "copy"]) {
-      const message = (await mq.pull(queue))?.message;
+      const message = (await pulled(mq, queue))?.message;
       assert.deepEqual(message?.headers, { "x-acemq-attempt": 3, CC: ["copy"] });
       assert.deepEqual(message?.properties, properties);
       assert.deepEqual(message?.body, new Uint8Array([0xff, 0x00]));
@@ -184,7 +185,7 @@ describe("time on a memory broker", () => {
     assert.equal(clock.running(), 0);
     await clock.advance(1_000);
     const second = await connect(broker, clock);
-    assert.equal(text((await second.pull("dead"))?.message.body), "1");
+    assert.equal(text((await pulled(second, "dead"))?.message.body), "1");
     await second.close();
     assert.equal(clock.running(), 0);
   });
@@ -203,14 +204,14 @@ describe("time on a memory broker", () => {
       "x-overflow": "reject-publish",
     });
     await publish(first, "q", "1");
-    (await first.pull("q"))?.settle("discard");
+    (await pulled(first, "q"))?.settle("discard");
     await declare(first, "dead");
     await first.close();
     assert.equal(clock.running(), 0);
     await clock.advance(200_000);
     const second = await connect(broker, clock);
     assert.deepEqual(broker.queues, ["long", "q", "dead"]);
-    assert.equal(text((await second.pull("dead"))?.message.body), "1");
+    assert.equal(text((await pulled(second, "dead"))?.message.body), "1");
     await clock.advance(1_000_000);
     assert.deepEqual(broker.queues, ["q", "dead"]);
     await second.close();
@@ -238,12 +239,12 @@ describe("time on a memory broker", () => {
     const mq = await connect(memoryBroker({ clock, acknowledgementTimeoutMs: 90_000 }), clock);
     await declare(mq, "q");
     await publish(mq, "q", "1");
-    const held = await mq.pull("q");
+    const held = await pulled(mq, "q");
     await clock.advance(89_999);
     assert.equal(held?.isLive, true);
     await clock.advance(1);
     assert.equal(held?.isLive, false);
-    assert.equal((await mq.pull("q"))?.message.redelivered, true);
+    assert.equal((await pulled(mq, "q"))?.message.redelivered, true);
   });
 
   it("needs one timer for a queue, however many messages wait in it", async () => {

@@ -44,7 +44,7 @@ export function blocking(it: Scenario): void {
     await world.fill(queue, "1");
     const quiet = await world.connect();
     const { unblock } = await intoAlarm(world, await world.queue("other"));
-    assert.equal((await world.until("a message", () => quiet.mq.pull(queue))).settle("ack"), "sent");
+    assert.equal((await world.until("a message", () => world.pull(queue, quiet.mq))).settle("ack"), "sent");
     assert.deepEqual(await quiet.mq.checkQueue(queue), { status: "present", messages: 0, consumers: 0 });
     assert.deepEqual([quiet.mq.state.blockedReason, quiet.events], [undefined, []]);
     await unblock();

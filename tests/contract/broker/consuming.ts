@@ -164,7 +164,7 @@ export function consuming(it: Scenario): void {
     const queue = await world.queue("q");
     await world.fill(queue, "1", "2");
     const { mq } = await world.connect();
-    const pulled = await world.until("a message", () => mq.pull(queue));
+    const pulled = await world.until("a message", () => world.pull(queue, mq));
     const { deliveries } = await world.read(queue, { by: mq });
     await world.until("the other message", () => deliveries.length === 1);
     await mq.close();

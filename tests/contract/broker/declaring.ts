@@ -310,7 +310,7 @@ export function declaring(it: Scenario): void {
       assert.equal((await mq.declareExchange({ ...exchangeSpec("acemq-contract.x"), type })).status, "refused");
       const asks = [
         () => mq.checkQueue(""),
-        () => mq.pull(""),
+        () => mq.openPuller(""),
         () => mq.purgeQueue(""),
         () => mq.deleteQueue(""),
         () => mq.deleteExchange(""),
@@ -363,12 +363,12 @@ export function declaring(it: Scenario): void {
   });
 
   it("finds nothing to pull in an empty queue, and says which queue it does not have", async (world) => {
-    assert.equal(await world.mq.pull(await world.queue("q")), null);
+    assert.equal(await world.pull(await world.queue("q")), null);
     const none = world.name("none");
-    for (const ask of [() => world.mq.pull(none), () => world.mq.purgeQueue(none)]) {
+    for (const ask of [() => world.pull(none), () => world.mq.purgeQueue(none)]) {
       await assert.rejects(ask, (error) => isMissing(error, `NOT_FOUND - no queue '${none}'`));
     }
-    assert.equal(await world.mq.pull(await world.queue("q2")), null);
+    assert.equal(await world.pull(await world.queue("q2")), null);
   });
 
   it("deletes what is there, and does not mind what is not", async (world) => {
@@ -401,7 +401,7 @@ export function declaring(it: Scenario): void {
     const binding = { queue, exchange: "amq.fanout", routingKey: "", arguments: {} };
     assert.match(reasonOf(await world.mq.bindQueue(binding)), locked);
     const asks = [
-      () => world.mq.pull(queue),
+      () => world.pull(queue),
       () => world.read(queue),
       () => world.mq.purgeQueue(queue),
       () => world.mq.deleteQueue(queue),

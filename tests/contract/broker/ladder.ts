@@ -153,6 +153,6 @@ async function deadFrom(
 /** Over a connection of its own: RabbitMQ 3.10 drops one that goes on using the name for a queue of another type. */
 async function returnOnce(world: World, queue: string): Promise<void> {
   const { mq } = await world.connect();
-  (await world.until("a message", () => mq.pull(queue))).settle("requeue");
+  (await world.until("a message", () => world.pull(queue, mq))).settle("requeue");
   await mq.close();
 }

@@ -31,7 +31,7 @@ export function lifecycle(it: Scenario): void {
     await mq.close();
     const asks = [
       () => world.read(queue, { by: mq }),
-      () => mq.pull(queue),
+      () => world.pull(queue, mq),
       () => mq.checkQueue(queue),
       () => mq.checkExchange("amq.direct"),
       () => mq.compareQueue({ name: queue, durable: true, exclusive: false, autoDelete: false, arguments: {} }),

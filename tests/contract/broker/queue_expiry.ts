@@ -44,7 +44,7 @@ export function queueExpiry(it: Scenario): void {
     const { subscription } = await world.read(consumed);
     for (let used = 0; used < USES; used++) {
       await world.under.pass(PAUSE_MS);
-      await world.mq.pull(pulled);
+      await world.pull(pulled);
       assert.deepEqual(await world.declareQueue(declared, { arguments: args }), { status: "declared" });
       assert.equal((await world.mq.checkQueue(asked)).status, "present");
     }

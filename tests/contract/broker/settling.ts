@@ -16,10 +16,10 @@ export function settling(it: Scenario): void {
     const queue = await world.queue("q");
     await world.fill(queue, "1");
     const { mq } = await world.connect();
-    const delivery = await world.until("a message", () => mq.pull(queue));
+    const delivery = await world.until("a message", () => world.pull(queue, mq));
     assert.equal(delivery.settle("ack"), "sent");
     await mq.close();
-    assert.equal(await world.mq.pull(queue), null);
+    assert.equal(await world.pull(queue), null);
   });
 
   it("takes only the first settlement of a delivery", async (world) => {
@@ -39,8 +39,8 @@ export function settling(it: Scenario): void {
     await world.fill(queue, "1", "2");
     const { mq } = await world.connect();
     const [first, second] = [
-      await world.until("a message", () => mq.pull(queue)),
-      await world.until("another", () => mq.pull(queue)),
+      await world.until("a message", () => world.pull(queue, mq)),
+      await world.until("another", () => world.pull(queue, mq)),
     ];
     assert.deepEqual([first.isLive, second.isLive], [true, true]);
     first.settle("ack");
@@ -68,7 +68,7 @@ export function settling(it: Scenario): void {
     for (let round = 0; round < 3; round++) {
       const held: PulledDelivery[] = [];
       for (let left = 49; left >= 0; left--) {
-        const delivery = await world.mq.pull(queue);
+        const delivery = await world.pull(queue);
         assert.ok(delivery !== null);
         assert.equal(delivery.waiting, left);
         held.push(delivery);
@@ -80,7 +80,7 @@ export function settling(it: Scenario): void {
   quorum("says how many messages wait behind one that was pulled from a quorum queue", async (world) => {
     const queue = await world.queue("q", { "x-queue-type": "quorum" });
     await world.fill(queue, "1", "2");
-    assert.equal((await world.mq.pull(queue))?.waiting, 1);
+    assert.equal((await world.pull(queue))?.waiting, 1);
   });
 
   it("puts a requeued message of a classic queue where it was before, marked as redelivered", async (world) => {

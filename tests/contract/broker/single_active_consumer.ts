@@ -146,7 +146,7 @@ export function singleActiveConsumer(it: Scenario): void {
       `RESOURCE_LOCKED - cannot obtain access to locked queue '${queue}' in vhost '/'. basic.get operations are ` +
       "not supported by quorum queues with single active consumer";
     await assert.rejects(
-      world.mq.pull(queue),
+      world.pull(queue),
       (error) =>
         error instanceof TopologyError && error.code === "ACEMQ_TOPOLOGY_REFUSED" && error.message.includes(words),
     );

@@ -208,14 +208,6 @@ export function streamDeclaring(it: Scenario): void {
     assert.deepEqual(await world.mq.checkQueue(stream), { status: "present", messages: 3, consumers: 0 });
   });
 
-  it("refuses to purge a stream, and leaves everything in it", async (world) => {
-    const [stream, { mq }] = [await streamIn(world, "s"), await world.connect()];
-    await world.fill(stream, "1", "2");
-    await assert.rejects(mq.purgeQueue(stream), /NOT_IMPLEMENTED - queue\.purge not supported by stream queues queue /);
-    assert.deepEqual(await allOf(world, stream), ["1", "2"]);
-    await world.until("a connection", () => mq.state.status === "open");
-  });
-
   it("deletes a stream with all that is in it", async (world) => {
     const stream = await streamIn(world, "s");
     await world.fill(stream, "1", "2");

@@ -109,15 +109,6 @@ export function streamReading(it: Scenario): void {
     assert.deepEqual(bodies(), ["old", "new"]);
     assert.deepEqual(events.map(({ type }) => type), ["consumer_lost", "consumer_recovered"]);
   });
-
-  it("refuses to pull from a stream, and comes back", async (world) => {
-    const [stream, { mq }] = [await streamIn(world, "s"), await world.connect()];
-    await world.fill(stream, "0");
-    await assert.rejects(mq.pull(stream), /NOT_IMPLEMENTED - basic\.get not supported by stream queues queue /);
-    await world.until("a connection", () => mq.state.status === "open");
-    await world.publish(stream, { body: "1" }, mq);
-    assert.deepEqual(await allOf(world, stream), ["0", "1"]);
-  });
 }
 
 function places(it: Scenario): void {

@@ -14,6 +14,8 @@ import type {
   BrokerEvent,
   DeclareResult,
   PublishReceipt,
+  PulledDelivery,
+  Puller,
   SubscribeOptions,
   Subscription,
 } from "../../../src/ports/broker.ts";
@@ -130,6 +132,7 @@ export class World {
   readonly #peers: Peer[] = [];
   readonly #queues = new Set<string>();
   readonly #exchanges = new Set<string>();
+  readonly #pullers = new Map<BrokerConnection, Map<string, Puller>>();
   #mq: BrokerConnection | undefined;
 
   constructor(under: BrokerUnderTest) {
@@ -270,7 +273,16 @@ export class World {
 
   /** Takes the next message off a queue, waiting for it, and leaves it unsettled. */
   hold(queue: string): Promise<BrokerDelivery> {
-    return this.until(`a message on ${queue}`, () => this.mq.pull(queue));
+    return this.until(`a message on ${queue}`, () => this.pull(queue));
+  }
+
+  /** Takes the next message off a queue, if there is one, and leaves it unsettled. */
+  async pull(queue: string, by: BrokerConnection = this.mq): Promise<PulledDelivery | null> {
+    const pullers = this.#pullers.get(by) ?? new Map<string, Puller>();
+    this.#pullers.set(by, pullers);
+    const puller = pullers.get(queue) ?? await by.openPuller(queue);
+    pullers.set(queue, puller);
+    return await puller.pull();
   }
 
   /** Takes the next messages off a queue for good, waiting for that many. */

@@ -9,6 +9,7 @@ import type { PeekOptions } from "../../../../src/patterns/replay/peek.ts";
 import type { PeekedMessage } from "../../../../src/patterns/replay/peeked_message.ts";
 import { MemoryWorld } from "../../../support/memory_world.ts";
 import { NOW_MS } from "../../../support/sources.ts";
+import { deferred } from "../../../support/until.ts";
 
 const QUEUE = "orders.new";
 const DLQ = `${QUEUE}.dlq`;
@@ -175,6 +176,35 @@ describe("whatever ends a look,", () => {
     await world.close();
   });
 
+  it("its signal ends it also while whoever loops does something else: everything is back at once", async () => {
+    const { world, mq } = await scene("a", "b", "c");
+    const abort = new AbortController();
+    const looking = mq.peek(QUEUE, { signal: abort.signal });
+    await looking.next();
+    await looking.next();
+    assert.equal(world.unsettled(DLQ), 2);
+    abort.abort();
+    await mq.idle();
+    assert.deepEqual([ids(world), world.unsettled(DLQ)], [["m-0", "m-1", "m-2"], 0]);
+    assert.equal((await looking.next()).done, true);
+    await world.close();
+  });
+
+  it("its signal ends it also while the broker is asked whether there is a queue", async () => {
+    const { world, mq } = await scene("a");
+    const asked = deferred();
+    world.faults.onPuller = () => asked.promise;
+    const abort = new AbortController();
+    const next = mq.peek(QUEUE, { signal: abort.signal }).next();
+    await world.settled();
+    abort.abort();
+    assert.equal((await next).done, true);
+    asked.resolve();
+    await mq.idle();
+    assert.deepEqual([ids(world), world.unsettled(DLQ)], [["m-0"], 0]);
+    await world.close();
+  });
+
   it("a loss of the connection is said, since the next message would be the first one again", async () => {
     const { world, mq } = await scene("a", "b", "c");
     const looking = mq.peek(QUEUE);
@@ -226,7 +256,21 @@ describe("a look that cannot begin", () => {
       assert.ok(error instanceof TopologyError);
       assert.deepEqual([error.code, error.message], [
         "ACEMQ_TOPOLOGY_MISSING",
-        `Cannot read queue "unknown.dlq": it does not exist`,
+        `Cannot pull from queue "unknown.dlq": NOT_FOUND - no queue 'unknown.dlq' in vhost '/'`,
+      ]);
+      return true;
+    });
+    await world.close();
+  });
+
+  it("refuses a stream, from which nothing can be taken, and says what it wants", async () => {
+    const { world, mq } = await scene();
+    await world.bareQueue("audit", { "x-queue-type": "stream" });
+    await assert.rejects(mq.peek("audit", { from: "queue" }).next(), (error) => {
+      assert.ok(error instanceof TopologyError);
+      assert.deepEqual([error.code, error.message], [
+        "ACEMQ_TOPOLOGY_REFUSED",
+        `Cannot pull from queue "audit": found a stream, wanted a classic or a quorum queue`,
       ]);
       return true;
     });

@@ -9,6 +9,7 @@ import type { PeekedMessage } from "../../../../src/patterns/replay/peeked_messa
 import type { ReplayOptions, ReplayProgress, ReplayResult } from "../../../../src/patterns/replay/replay_options.ts";
 import type { PublishReceipt } from "../../../../src/ports/broker.ts";
 import { MemoryWorld } from "../../../support/memory_world.ts";
+import { pulled } from "../../../support/pulling.ts";
 import { NOW_MS } from "../../../support/sources.ts";
 import { deferred } from "../../../support/until.ts";
 
@@ -252,7 +253,7 @@ describe("the bounds of a pass", () => {
     const other = await world.broker.open({ name: "other", clock: world.clock, onEvent: () => {} });
     const result = await mq.replay(QUEUE, {
       onProgress: async () => {
-        (await other.pull(DLQ))?.settle("ack");
+        (await pulled(other, DLQ))?.settle("ack");
       },
     });
     assert.equal(result.reason, "drained");
@@ -306,6 +307,132 @@ describe("a filter", () => {
       assert.equal(result.skipped, 1);
     }
     assert.deepEqual(whereabouts(world), ["acd", "b"]);
+    await world.close();
+  });
+});
+
+/** Code of a caller's that answers when it is let, and says when it was asked for the second time. */
+class Slow {
+  readonly second = deferred();
+  readonly answer = deferred<boolean>();
+  #asked = 0;
+
+  readonly ask = (): boolean | Promise<boolean> => {
+    if (++this.#asked < 2) return true;
+    this.second.resolve();
+    return this.answer.promise;
+  };
+}
+
+/** Where a caller's own code can keep a pass waiting, and how many messages are moved by then. */
+const CALLERS: readonly (readonly [what: string, moved: number, options: (slow: Slow) => ReplayOptions])[] = [
+  ["a filter", 1, ({ ask }) => ({ filter: ask })],
+  ["a progress callback", 2, ({ ask }) => ({ onProgress: ask })],
+];
+
+describe("code of the caller's that does not answer", () => {
+  for (const [what, moved, optionsOf] of CALLERS) {
+    const left = "abcd".slice(moved);
+    const back = "abcd".slice(0, moved);
+
+    it(`is not waited for once the signal aborts: ${what}`, async () => {
+      const { world, mq } = await scene("abcd");
+      const [slow, abort] = [new Slow(), new AbortController()];
+      const pass = mq.replay(QUEUE, { ...optionsOf(slow), signal: abort.signal });
+      await slow.second.promise;
+      abort.abort();
+      assert.deepEqual(await pass, { moved, skipped: 0, reason: "cancelled" });
+      assert.deepEqual(whereabouts(world), [left, back]);
+      await world.close();
+    });
+
+    it(`is not waited for beyond the deadline: ${what}`, async () => {
+      const { world, mq } = await scene("abcd");
+      const slow = new Slow();
+      const pass = mq.replay(QUEUE, { ...optionsOf(slow), deadlineMs: 1_000 });
+      await slow.second.promise;
+      await world.clock.advance(999);
+      assert.equal(world.unsettled(DLQ), 2 - moved);
+      await world.clock.advance(1);
+      assert.deepEqual(await pass, { moved, skipped: 0, reason: "deadline" });
+      assert.deepEqual(whereabouts(world), [left, back]);
+      await world.close();
+    });
+
+    for (const late of ["an answer", "a failure"] as const) {
+      it(`changes nothing with ${late} that comes too late: ${what}`, async () => {
+        const { world, mq } = await scene("abcd");
+        const [slow, abort] = [new Slow(), new AbortController()];
+        const pass = mq.replay(QUEUE, { ...optionsOf(slow), signal: abort.signal });
+        await slow.second.promise;
+        abort.abort();
+        const result = await pass;
+        if (late === "an answer") slow.answer.resolve(true);
+        else slow.answer.reject(new Error("Too late"));
+        await mq.idle();
+        assert.deepEqual([result.moved, world.faults.published.length], [moved, moved]);
+        assert.deepEqual(whereabouts(world), [left, back]);
+        assert.deepEqual(await mq.replay(QUEUE), { moved: 4 - moved, skipped: 0, reason: "drained" });
+        await world.close();
+      });
+    }
+  }
+
+  it("is not an answer where it is about the last message: the pass has not decided about it", async () => {
+    const { world, mq } = await scene("ab");
+    const [slow, abort] = [new Slow(), new AbortController()];
+    const pass = mq.replay(QUEUE, { filter: slow.ask, signal: abort.signal });
+    await slow.second.promise;
+    abort.abort();
+    assert.deepEqual(await pass, { moved: 1, skipped: 0, reason: "cancelled" });
+    assert.deepEqual(whereabouts(world), ["b", "a"]);
+    await world.close();
+  });
+
+  it("gives back what was declined before as well, in its place", async () => {
+    const { world, mq } = await scene("abcd");
+    const [asked, abort] = [deferred(), new AbortController()];
+    const pass = mq.replay(QUEUE, {
+      signal: abort.signal,
+      filter: ({ envelope: { id } }) => {
+        if (id !== "c") return id === "b";
+        asked.resolve();
+        return new Promise<boolean>(() => {});
+      },
+    });
+    await asked.promise;
+    abort.abort();
+    assert.deepEqual(await pass, { moved: 1, skipped: 1, reason: "cancelled" });
+    assert.deepEqual(whereabouts(world), ["acd", "b"]);
+    await world.close();
+  });
+});
+
+describe("a broker that does not answer", () => {
+  for (const [what, silence] of [["a pull", "onPull"], ["the first question", "onPuller"]] as const) {
+    it(`is not waited for beyond the deadline: ${what}`, async () => {
+      const { world, mq } = await scene("ab");
+      world.faults[silence] = () => new Promise(() => {});
+      const pass = mq.replay(QUEUE, { deadlineMs: 1_000 });
+      await world.clock.advance(1_000);
+      assert.deepEqual(await pass, { moved: 0, skipped: 0, reason: "deadline" });
+      assert.deepEqual(whereabouts(world), ["ab", ""]);
+      await world.close();
+    });
+  }
+
+  it("to a copy is waited for: the message in hand is finished, whatever aborts", async () => {
+    const { world, mq } = await scene("ab");
+    const [gate, abort, published] = [deferred(), new AbortController(), deferred()];
+    world.faults.holdPublishes = gate.promise;
+    world.faults.onPublish = () => published.resolve() as undefined;
+    const pass = mq.replay(QUEUE, { signal: abort.signal, deadlineMs: 1_000 });
+    await published.promise;
+    abort.abort();
+    await world.clock.advance(2_000);
+    gate.resolve();
+    assert.deepEqual(await pass, { moved: 1, skipped: 0, reason: "cancelled" });
+    assert.deepEqual(whereabouts(world), ["b", "a"]);
     await world.close();
   });
 });
@@ -504,7 +631,7 @@ describe("a close of the connection", () => {
     await world.clock.advance(20_000);
     assert.deepEqual(await closing, { drained: false, stranded: 1 });
     assert.deepEqual(whereabouts(world), ["abc", ""]);
-    void pass;
+    assert.deepEqual(await pass, { moved: 0, skipped: 0, reason: "cancelled" });
     await world.close();
   });
 });
@@ -532,6 +659,24 @@ describe("a replay that cannot begin", () => {
       await assert.rejects(call, RangeError);
     }
     assert.deepEqual(whereabouts(world), ["a", ""]);
+    await world.close();
+  });
+
+  it("refuses a stream, from which nothing can be taken, and touches nothing", async () => {
+    const { world, mq } = await scene("");
+    await world.bareQueue("audit.dlq", { "x-queue-type": "stream" });
+    world.put("audit.dlq", "an entry");
+    for (const dryRun of [false, true]) {
+      await assert.rejects(mq.replay("audit", { into: QUEUE, dryRun }), (error) => {
+        assert.ok(error instanceof TopologyError);
+        assert.deepEqual([error.code, error.message], [
+          "ACEMQ_TOPOLOGY_REFUSED",
+          `Cannot pull from queue "audit.dlq": found a stream, wanted a classic or a quorum queue`,
+        ]);
+        return true;
+      });
+    }
+    assert.deepEqual([world.depth("audit.dlq"), world.depth(QUEUE)], [1, 0]);
     await world.close();
   });
 
