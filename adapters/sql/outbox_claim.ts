@@ -52,9 +52,11 @@ function takeOnSqlite(claiming: Claiming, picked: Fragment<Moment>): Fragment<Mo
 
 /** What somebody has changed since it was picked is asked for its state once more. */
 function takeOnPostgres(claiming: Claiming, picked: Fragment<Moment>): Fragment<Moment> {
-  const { target: { table }, pieces } = claiming;
-  return sql`WITH picked AS (${picked}) UPDATE ${table} SET ${lease(claiming)} FROM picked
-    WHERE id = picked_id AND ${pieces.pending} AND ${pieces.isFree}
+  const { target: { table, dialect }, pieces, request } = claiming;
+  return sql`WITH picked AS (${picked}) UPDATE ${table} SET ${lease(claiming)}
+    WHERE ${
+    dialect.isAmong(raw("id"), raw("SELECT picked_id FROM picked"))
+  } AND ${pieces.isPending} AND attempts < ${request.maxAttempts} AND ${pieces.isFree}
     RETURNING ${returned(claiming)}, (SELECT count(*) FROM picked) AS picked`;
 }
 

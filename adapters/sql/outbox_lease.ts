@@ -9,6 +9,7 @@ import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Instants, Moment } from "./instants.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
 import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
+import { isUnpublished } from "./outbox_schema.ts";
 
 /** A table whose rows have a place for a lease. */
 export interface LeaseTarget {
@@ -31,7 +32,9 @@ export interface LeaseTarget {
 /** The pieces its statements are made of. */
 export interface LeasePieces {
   /** Says that a row was not published. */
-  readonly pending: Fragment<Moment>;
+  readonly pending: Fragment;
+  /** The same of a row that is found by its id: no index of the rows that were not published is better than that of the ids. */
+  readonly isPending: Fragment;
   /** What rows leave in the order of. */
   readonly order: Fragment<Moment>;
   /** The column of the write sequence. */
@@ -59,11 +62,24 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
   const until = isFlagged ? "leased_until" : "locked_until";
   const owned = isFlagged ? ownedByTime(until, instants) : ownedByToken();
   return {
-    pending: raw(isFlagged ? "published = 0" : "published_at IS NULL"),
+    pending: raw(pendingOf(target)),
+    isPending: raw(isPendingOf(target)),
     ...orderOf(target),
     ...owned,
     isFree: sql`(${raw(until)} IS NULL OR ${instants.isBefore(until)})`,
   };
+}
+
+function pendingOf({ layout, columns, dialect }: LeaseTarget): string {
+  if (columns.published === "published") return "published = 0";
+  return layout === "typescript" ? isUnpublished(dialect.name) : "published_at IS NULL";
+}
+
+/** Written so that SQLite sees no condition an index is for, and PostgreSQL none it believes that it knows how many rows have. */
+function isPendingOf({ columns, dialect }: LeaseTarget): string {
+  const isFlagged = columns.published === "published";
+  if (dialect.name === "postgres") return isFlagged ? "published + 0 = 0" : "num_nulls(published_at) > 0";
+  return isFlagged ? "+published = 0" : "(published_at IS NULL) = 1";
 }
 
 type Ownership = Pick<LeasePieces, "isTimed" | "token" | "isMine" | "held" | "free">;

@@ -56,7 +56,7 @@ export class LeaseTable implements OutboxTable {
 
   async markFailed(work: OutboxWork, token: string, failures: readonly OutboxFailure[]): Promise<number> {
     const { table, dialect, instants } = this.#target;
-    const { pending, isMine, free } = this.#pieces;
+    const { free } = this.#pieces;
     const list = failures.map(({ id, attempts, reason, retryDelayMs }) => ({
       failed_id: id,
       failures: attempts,
@@ -66,7 +66,9 @@ export class LeaseTable implements OutboxTable {
     const kinds = { failed_id: "text", failures: "number", reason: "text", delay_ms: "number" } as const;
     const waits = sql`CASE WHEN delay_ms > 0 THEN ${instants.after("delay_ms")} END`;
     const mark = sql`UPDATE ${table} SET attempts = failures, last_error = reason, ${free(waits)}
-      FROM ${dialect.rowsOf(JSON.stringify(list), kinds)} WHERE id = failed_id AND ${pending} AND ${isMine(token)}`;
+      FROM ${dialect.rowsOf(JSON.stringify(list), kinds)} WHERE id = failed_id AND ${
+      this.#mine(token, failures.map(({ id }) => id))
+    }`;
     return (await work.run("mark rows failed", mark)).changes;
   }
 
@@ -87,12 +89,12 @@ export class LeaseTable implements OutboxTable {
     const { table, columns, instants, hasKeys } = this.#target;
     return sql`SELECT id, ${raw(columns.exchange)}, routing_key, attempts, last_error,
       ${raw(hasKeys ? "ordering_key" : "NULL AS ordering_key")}, ${instants.epochMs("created_at")} AS created_ms
-      FROM ${table} WHERE ${this.#retired(maxAttempts)} AND ${this.#listed(ids)}`;
+      FROM ${table} WHERE ${this.#listed(ids)} AND ${this.#pieces.isPending} AND attempts >= ${maxAttempts}`;
   }
 
   async release(work: OutboxWork, id: string, maxAttempts: number): Promise<number> {
-    const { free } = this.#pieces;
-    const which = sql`${this.#retired(maxAttempts)} AND id = ${id}`;
+    const { free, isPending } = this.#pieces;
+    const which = sql`id = ${id} AND ${isPending} AND attempts >= ${maxAttempts}`;
     const release = sql`UPDATE ${this.#target.table} SET attempts = 0, ${free()} WHERE ${which}`;
     return (await work.run("release a row", release)).changes;
   }
@@ -115,8 +117,8 @@ export class LeaseTable implements OutboxTable {
   }
 
   #mine(token: string, ids: readonly string[]): Fragment<Moment> {
-    const { pending, isMine } = this.#pieces;
-    return sql`${pending} AND ${isMine(token)} AND ${this.#listed(ids)}`;
+    const { isPending, isMine } = this.#pieces;
+    return sql`${this.#listed(ids)} AND ${isPending} AND ${isMine(token)}`;
   }
 
   #retired(maxAttempts: number): Fragment<Moment> {

@@ -62,8 +62,8 @@ export function pickOtherKeys(target: PickTarget, request: ClaimRequest): Fragme
   const counts = onRetired === "hold" ? sql`1 = 1` : sql`attempts < ${maxAttempts}`;
   const isFirstFree = sql`(SELECT CASE WHEN attempts < ${maxAttempts} AND ${free} THEN 1 ELSE 0 END FROM ${table}
     WHERE ${pending} AND ${key} = known.key AND ${counts} ORDER BY ${sequence} LIMIT 1) = 1`;
-  const firstOfKey = sql`SELECT inner_rows.${sequence} FROM ${table} AS inner_rows WHERE inner_rows.${pending}
-    AND coalesce(inner_rows.ordering_key, '') = chosen.key ORDER BY inner_rows.${sequence} LIMIT ${ROWS_OF_A_KEY}`;
+  const firstOfKey = sql`SELECT ${sequence} FROM ${table} WHERE ${pending} AND ${key} = chosen.key
+    ORDER BY ${sequence} LIMIT ${ROWS_OF_A_KEY}`;
   const rows = sql`WITH RECURSIVE known (key) AS (
       SELECT min(${key}) FROM ${table} WHERE ${pending}
       UNION ALL
@@ -71,9 +71,7 @@ export function pickOtherKeys(target: PickTarget, request: ClaimRequest): Fragme
         WHERE known.key IS NOT NULL
     ), chosen AS (SELECT key FROM known WHERE key IS NOT NULL AND ${isFirstFree} LIMIT ${MOST_KEYS})
     SELECT id, attempts, ${sequence} AS position, chosen.key AS key, CASE WHEN ${free} THEN 1 ELSE 0 END AS is_free
-      FROM chosen CROSS JOIN ${table} AS outer_rows WHERE ${pending} AND ${
-    dialect.isAmong(sql`outer_rows.${sequence}`, firstOfKey)
-  }`;
+      FROM chosen CROSS JOIN ${table} WHERE ${pending} AND ${dialect.isAmong(sequence, firstOfKey)}`;
   return pickPrefixes(rows, request);
 }
 

@@ -24,8 +24,15 @@ interface Schema {
 
 type Database = SqlDialect["name"];
 
-/** Rows that were not published: the few a claim looks at, however many published ones are kept. */
-const UNPUBLISHED = "WHERE published_at IS NULL";
+/**
+ * Says of a row of ours that it was not published: of the few a claim looks at, however many published ones are kept.
+ *
+ * PostgreSQL would estimate the number of NULLs by the last time it analysed the table, when there was hardly one, and read and sort the
+ * whole of a backlog for each claim. Of a function it knows nothing, takes one row in two hundred for granted, and uses the index.
+ */
+export function isUnpublished(database: Database): string {
+  return database === "postgres" ? "num_nulls(published_at) = 1" : "published_at IS NULL";
+}
 
 /** Bytes of a name in PostgreSQL. */
 const LONGEST_NAME = 63;
@@ -169,9 +176,11 @@ function addedColumns(database: Database): readonly string[] {
 
 /** In SQLite, entries of an index that are the same are in the order of the rowid. */
 function addedIndexes(database: Database): Schema["indexes"] {
-  return database === "postgres"
-    ? [["unpublished", `(seq) ${UNPUBLISHED}`], ["unpublished_keys", `((${ORDERING_KEY}), seq) ${UNPUBLISHED}`]]
-    : [["unpublished", `(published_at) ${UNPUBLISHED}`], ["unpublished_keys", `(${ORDERING_KEY}) ${UNPUBLISHED}`]];
+  const [all, keys] = database === "postgres"
+    ? ["(seq)", `((${ORDERING_KEY}), seq)`]
+    : ["(published_at)", `(${ORDERING_KEY})`];
+  const where = `WHERE ${isUnpublished(database)}`;
+  return [["unpublished", `${all} ${where}`], ["unpublished_keys", `${keys} ${where}`]];
 }
 
 function head(exchange: string, id = "VARCHAR(64)"): readonly string[] {
