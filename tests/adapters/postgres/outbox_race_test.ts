@@ -71,7 +71,7 @@ function stopped(
 async function somebodyWaits({ place }: Table): Promise<void> {
   await until("somebody waits for a lock", async () => {
     const rows = await place.sql.unsafe(
-      `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' AND pid IN (
+      `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (
         SELECT pid FROM pg_locks WHERE relation = '${place.schema}.acemq_outbox'::regclass
         UNION SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = '${place.schema}.acemq_outbox'::regclass::oid)`,
     );
