@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { memoryOutboxStore } from "../../adapters/memory/mod.ts";
 import type { Connection } from "../../src/connection.ts";
 import { park, reject } from "../../src/consume/ack.ts";
 import type { ConsumeInterceptor, Handler } from "../../src/consume/interceptor.ts";
@@ -135,6 +136,14 @@ const PATHS: Readonly<Record<string, (path: Path) => Promise<Ran>>> = {
   "put back by `replay`": async (path) => {
     const before = await path.copyTo("q.dlq", () => reject("no"));
     assert.equal((await path.mq.replay("q")).moved, 1);
+    return before;
+  },
+  "published by a relay from an outbox": async (path) => {
+    const outbox = memoryOutboxStore();
+    const outbound = await path.mq.publisher("", "q").prepare(1);
+    const before = path.ran;
+    await outbox.transaction((tx) => outbox.add(tx, outbound));
+    assert.equal((await path.mq.relay(outbox).runOnce()).published, 1);
     return before;
   },
 };

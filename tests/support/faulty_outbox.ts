@@ -26,6 +26,8 @@ export class FaultyOutbox implements RelayStore {
   before: ((call: OutboxCall) => void | Promise<void>) | undefined;
   /** Runs when the store behind has done it; what it throws counts: the answer is lost. */
   after: ((call: OutboxCall) => void | Promise<void>) | undefined;
+  /** Hears of what the store behind has done, in that moment. */
+  done: ((call: OutboxCall, ids: readonly string[]) => void) | undefined;
   /** Every call that was answered, with the ids it was about. */
   readonly calls: { readonly call: OutboxCall; readonly ids: readonly string[] }[] = [];
   /** How every claim was asked for. */
@@ -91,8 +93,10 @@ export class FaultyOutbox implements RelayStore {
   ): Promise<T> {
     await this.before?.(call);
     const answer = await ask();
+    const ids = idsOf(answer);
+    this.done?.(call, ids);
     await this.after?.(call);
-    this.calls.push({ call, ids: idsOf(answer) });
+    this.calls.push({ call, ids });
     return answer;
   }
 }

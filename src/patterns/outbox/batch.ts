@@ -5,7 +5,7 @@
  */
 
 import type { ClaimedRow, OutboxClaim } from "../../ports/outbox_store.ts";
-import { type Chain, chainsOf, holdsBack } from "./chains.ts";
+import { type Chain, chainsOf } from "./chains.ts";
 import type { Courier, Delivered } from "./courier.ts";
 import { type Fate, fateOf, fateOfUnreadable, givenBack } from "./fate.ts";
 import { Marks, type MarksContext } from "./marks.ts";
@@ -69,10 +69,10 @@ class Batch {
   }
 
   async carry(chain: Chain): Promise<void> {
-    let isHeldBack = false;
+    let isBroken = false;
     for (const row of chain) {
-      const fate = isHeldBack ? OUT_OF_TURN : await this.#send(row);
-      isHeldBack ||= holdsBack(fate, this.#context.settings);
+      const fate: Fate = isBroken ? OUT_OF_TURN : await this.#send(row);
+      isBroken ||= fate.is !== "published";
       this.#count(row, fate);
       this.#marks.add(row.id, fate);
     }

@@ -5,10 +5,11 @@
  */
 
 import type { ClaimedRow, OutboxMode } from "../../ports/outbox_store.ts";
-import type { Fate } from "./fate.ts";
-import type { RelaySettings } from "./relay_options.ts";
 
-/** Rows of which each waits until the one before it is published; when one is not, those behind it go back. */
+/**
+ * Rows of which each waits until the one before it is published. When one is not, those behind it go back, also when it is retired by
+ * that: they may leave once the store knows, and a relay that dies before that leaves the row to be tried again.
+ */
 export type Chain = readonly ClaimedRow[];
 
 /** `continue`: every row for itself. `in_order`: a chain for each ordering key, rows without one together. */
@@ -21,14 +22,4 @@ export function chainsOf(rows: readonly ClaimedRow[], mode: OutboxMode): readonl
     else chain.push(row);
   }
   return [...chains.values()];
-}
-
-/** Whether the rows behind one of the same chain have to wait for it. */
-export function holdsBack(
-  fate: Fate,
-  { maxAttempts, onRetired }: Pick<RelaySettings, "maxAttempts" | "onRetired">,
-): boolean {
-  if (fate.is === "published") return false;
-  const isRetired = fate.is === "failed" && fate.attempts >= maxAttempts;
-  return !isRetired || onRetired === "hold";
 }

@@ -1,8 +1,7 @@
 /** Which rows go side by side, and which wait for one another. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { chainsOf, holdsBack } from "../../../../src/patterns/outbox/chains.ts";
-import type { Fate } from "../../../../src/patterns/outbox/fate.ts";
+import { chainsOf } from "../../../../src/patterns/outbox/chains.ts";
 import type { ClaimedRow } from "../../../../src/ports/outbox_store.ts";
 import { outboundOf } from "../../../support/outbox_world.ts";
 
@@ -24,21 +23,4 @@ describe("the rows of a batch", () => {
   it("go one after the other within their key, those without one together; an empty key is a key", () => {
     assert.deepEqual(idsOf(chainsOf(ROWS, "in_order")), [["1", "4"], ["2", "5"], ["3"], ["6"]]);
   });
-});
-
-describe("a row that is not published", () => {
-  const failed = (attempts: number): Fate => ({ is: "failed", reason: "", attempts, retryDelayMs: 0 });
-  const cases: readonly (readonly [fate: Fate, release: boolean, hold: boolean])[] = [
-    [{ is: "published" }, false, false],
-    [failed(9), true, true],
-    [failed(10), false, true],
-    [{ is: "given_back", reason: "", delayMs: 0 }, true, true],
-  ];
-  for (const [fate, release, hold] of cases) {
-    const name = fate.is === "failed" ? `failed ${fate.attempts} times` : fate.is;
-    it(`holds back what is behind it, or does not: ${name}`, () => {
-      assert.equal(holdsBack(fate, { maxAttempts: 10, onRetired: "release" }), release);
-      assert.equal(holdsBack(fate, { maxAttempts: 10, onRetired: "hold" }), hold);
-    });
-  }
 });
