@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { memoryBroker, type MemoryOutboxStore, memoryOutboxStore, virtualClock } from "../../adapters/memory/mod.ts";
+import {
+  memoryBroker,
+  type MemoryOutboxStore,
+  memoryOutboxStore,
+  type VirtualClock,
+  virtualClock,
+} from "../../adapters/memory/mod.ts";
 import { type Connection, openConnection } from "../../src/connection.ts";
 import { StoreError } from "../../src/errors.ts";
 import type { RunningRelay } from "../../src/patterns/outbox/relay.ts";
@@ -71,7 +77,7 @@ interface Handed {
 
 /** See the module. */
 export class OutboxChaos {
-  readonly clock = virtualClock();
+  readonly clock: VirtualClock = virtualClock();
   readonly outbox: MemoryOutboxStore;
   /** Ids that a queue has, in the order they arrived, each as often as it did. */
   readonly arrived: string[] = [];

@@ -219,7 +219,7 @@ describe("a relay", () => {
 });
 
 describe("a row the broker refuses", () => {
-  it("is tried again later each time, and retired after ten attempts, listed with the broker's words [OBX-12]", () =>
+  it("is tried again later each time, and retired after ten attempts, listed with the broker's words [OBX-12, OB-28]", () =>
     within(async (world) => {
       await world.relaying();
       await world.add(["poison"], { routingKey: "nowhere" });
