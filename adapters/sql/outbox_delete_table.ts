@@ -14,11 +14,10 @@ import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Instants, Moment } from "./instants.ts";
 import { claimAlone } from "./outbox_alone.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
-import { insertRows } from "./outbox_insert.ts";
+import { type InsertFacts, insertRows } from "./outbox_insert.ts";
 import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
-import type { StoredMessage } from "./outbox_row.ts";
 import { leasesOf, outboxLeasesSql } from "./outbox_schema.ts";
-import type { ClaimedRows, ClaimRequest, GivenBack, InsertOptions, OutboxTable, OutboxWork } from "./outbox_table.ts";
+import type { ClaimedRows, ClaimRequest, GivenBack, OutboxTable, OutboxWork } from "./outbox_table.ts";
 
 /** What the statements are made for. */
 export interface DeleteTarget {
@@ -72,8 +71,8 @@ export class DeleteTable implements OutboxTable {
     this.#hasLeases = true;
   }
 
-  insert(messages: readonly StoredMessage[], options: InsertOptions): Fragment<Moment> {
-    return insertRows({ ...this.#target, created: this.#target.instants, hasKeys: false }, messages, options);
+  insert(count: number, from: number): Fragment<InsertFacts> {
+    return insertRows({ ...this.#target, created: this.#target.instants, hasKeys: false }, count, from);
   }
 
   async claim(work: OutboxWork, request: ClaimRequest): Promise<ClaimedRows> {

@@ -16,7 +16,7 @@ export interface LeaseTarget {
   readonly layout: OutboxLayoutName;
   /** As it was given. */
   readonly name: string;
-  readonly table: Fragment<Moment>;
+  readonly table: Fragment;
   readonly columns: OutboxColumns;
   readonly format: OutboxFormat;
   readonly dialect: SqlDialect;

@@ -12,7 +12,7 @@ import type { ClaimRequest } from "./outbox_table.ts";
 
 /** What is picked from. */
 export interface PickTarget {
-  readonly table: Fragment<Moment>;
+  readonly table: Fragment;
   readonly dialect: SqlDialect;
   /** Says that a row was not published. */
   readonly pending: Fragment<Moment>;

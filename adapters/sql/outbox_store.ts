@@ -28,12 +28,14 @@ import { type SqlDialect, tableName } from "./dialect.ts";
 import { compile } from "./fragment.ts";
 import { assertInTransaction } from "./given_session.ts";
 import { guarded } from "./guarded.ts";
+import type { Moment } from "./instants.ts";
 import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
 import { openOutbox } from "./outbox_open.ts";
-import { claimedRow, retiredRecord, type StoredMessage, storedMessage } from "./outbox_row.ts";
+import { claimedRow, retiredRecord, storedMessage } from "./outbox_row.ts";
 import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
 import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
+import { OutboxWriter } from "./outbox_writer.ts";
 
 import { readInteger } from "./values.ts";
 
@@ -85,6 +87,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   readonly #newId: NewId;
   readonly #listeners = new Set<OutboxListener>();
   #opened: Promise<OutboxTable> | undefined;
+  #writer: OutboxWriter | undefined;
   #micros: number;
 
   /** Use the function of the database's adapter. */
@@ -150,7 +153,8 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     const messages = prepared.map((outbound) => storedMessage(outbound, table));
     if (messages.length === 0) return;
     if (!outsideTransaction) assertInTransaction(session);
-    await this.#insert(session, messages, { table, key });
+    this.#writer ??= new OutboxWriter(table, this.#target.dialect);
+    await this.#writer.write(this.#work(session), messages, key);
     const ids = messages.map(({ id }) => id);
     for (const listener of this.#listeners) listener(ids);
   }
@@ -253,23 +257,6 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     return () => void this.#listeners.delete(heard);
   }
 
-  async #insert(
-    session: SqlSession,
-    messages: readonly StoredMessage[],
-    { table, key }: { readonly table: OutboxTable; readonly key: string | null },
-  ): Promise<void> {
-    const width = 5 + table.format.columns.length;
-    const most = Math.floor(this.#target.dialect.mostParameters / width);
-    const insert = async (work: OutboxWork): Promise<void> => {
-      for (let from = 0; from < messages.length; from += most) {
-        const rows = messages.slice(from, from + most);
-        await work.run("add to the outbox", table.insert(rows, { key, from }));
-      }
-    };
-    const work = this.#work(session);
-    await (messages.length <= most ? insert(work) : work.together(insert));
-  }
-
   #assertOrdered({ unordered }: OutboxTable, what: string): void {
     if (unordered === undefined) return;
     throw new LayoutError(`Cannot ${what} with the table "${this.#table}": ${unordered}`);
@@ -277,11 +264,13 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
 
   #work(session = this.#target.session): OutboxWork {
     const { dialect } = this.#target;
+    const moment = (): Moment => ({ nowMs: Math.floor(this.#clock.now()) });
     return {
       run: (what, fragment) => {
         const { text, bind } = compile(fragment, dialect.placeholder);
-        return guarded(what, () => session.query(text, bind({ nowMs: Math.floor(this.#clock.now()) })));
+        return guarded(what, () => session.query(text, bind(moment())));
       },
+      write: (what, { text, bind }, facts) => guarded(what, () => session.query(text, bind({ ...facts, ...moment() }))),
       together: (work) => guarded("use the outbox", () => session.transaction((tx) => work(this.#work(tx)))),
     };
   }

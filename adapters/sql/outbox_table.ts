@@ -6,16 +6,18 @@
 
 import type { OnRetired, OutboxFailure, OutboxMode } from "../../src/ports/outbox_store.ts";
 import type { SqlResult, SqlRow } from "../../src/ports/sql_session.ts";
-import type { Fragment } from "./fragment.ts";
+import type { Fragment, Statement } from "./fragment.ts";
 import type { Moment } from "./instants.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
-import type { StoredMessage } from "./outbox_row.ts";
+import type { InsertFacts } from "./outbox_insert.ts";
 
 /** What statements run on. */
 export interface OutboxWork {
   /** Runs one; `what` says in words what was to be done. */
   run(what: string, fragment: Fragment<Moment>): Promise<SqlResult>;
+  /** Runs one that is written already. */
+  write(what: string, statement: Statement<InsertFacts>, facts: Omit<InsertFacts, "nowMs">): Promise<SqlResult>;
   /** Runs several in one transaction. */
   together<T>(work: (inner: OutboxWork) => Promise<T>): Promise<T>;
 }
@@ -51,8 +53,8 @@ export interface OutboxTable {
   readonly unordered: string | undefined;
   /** Rejects when something beside the table is missing that claims need. */
   checkClaims(work: OutboxWork): Promise<void>;
-  /** Writes rows, those that are there already left out; `from` rows of the same call were written before. */
-  insert(messages: readonly StoredMessage[], options: InsertOptions): Fragment<Moment>;
+  /** Writes so many rows, those that are there already left out; `from` rows of the same call were written before. */
+  insert(count: number, from: number): Fragment<InsertFacts>;
   claim(work: OutboxWork, request: ClaimRequest): Promise<ClaimedRows>;
   markPublished(work: OutboxWork, token: string, ids: readonly string[]): Promise<number>;
   markFailed(work: OutboxWork, token: string, failures: readonly OutboxFailure[]): Promise<number>;
@@ -72,10 +74,4 @@ export interface OutboxTable {
 export interface GivenBack {
   readonly ids: readonly string[];
   readonly delayMs: number;
-}
-
-/** What rows are written with. */
-export interface InsertOptions {
-  readonly key: string | null;
-  readonly from: number;
 }
