@@ -155,6 +155,28 @@ describe("two claims at once", () => {
     }));
 });
 
+describe("a relay whose connections are cut with rows in hand", () => {
+  it(
+    "marks what is still its own, and the rest is claimed when the lease ends [OB-35, OB-36]",
+    { skip },
+    () =>
+      inTable(async ({ place, store, add }) => {
+        await add(undefined, "a", "b");
+        const cut = place.postgresJs({ max: 1 });
+        const relayed = postgresOutboxStore(cut);
+        const { token } = await claim(relayed, "continue");
+        const [row] = await cut.unsafe("SELECT pg_backend_pid() AS pid");
+        await place.sql.unsafe(`SELECT pg_terminate_backend(${Number(row?.["pid"])})`);
+        // The statement that notices the cut may be lost with the connection.
+        const marked = (): Promise<number> => relayed.markPublished(token, ["a"]);
+        assert.equal(await until("a mark on a new connection", () => marked().catch(() => undefined)), 1);
+        assert.deepEqual(idsOf(await claim(store, "continue")), []);
+        await place.pass(61_000);
+        assert.deepEqual(idsOf(await claim(store, "continue")), ["b"]);
+      }),
+  );
+});
+
 /** What a relay does with a claim in order: up to a failure of its key each row is published, and the rest is given back. */
 async function relay(store: PostgresOutboxStore, published: string[], chance: () => number): Promise<void> {
   for (let idle = 0; idle < 3;) {

@@ -42,7 +42,7 @@ function hasLeases(layout: OutboxLayoutName): boolean {
 }
 
 for (const layout of LAYOUTS) {
-  describe(`an outbox in PostgreSQL, layout '${layout}'`, () => {
+  describe(`an outbox in PostgreSQL, layout '${layout}' [OBX-07, OBX-08, OBX-12, OB-23, OB-28, OB-30]`, () => {
     let opened: ReturnType<typeof openPlace> | undefined;
     after(async () => await (await opened)?.place.close());
     outboxStoreContract(`PostgreSQL, layout '${layout}'`, () => opened ??= openPlace(layout), { skip });

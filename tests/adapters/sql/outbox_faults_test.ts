@@ -141,6 +141,48 @@ describe("a transaction that is handed in", () => {
   });
 });
 
+describe("a message that is added again", () => {
+  it("is one row, published or not, until that is purged [OBX-08]", async () => {
+    const file = sqliteFile();
+    const clock = virtualClock();
+    const session = sqliteSession(file.open());
+    const store = sqliteOutboxStore(file.open(), { clock });
+    await store.createSchemaIfAbsent();
+    const add = (outbound: Outbound): Promise<void> => session.transaction((tx) => store.add(tx, outbound));
+    await add(message("a"));
+    await add(message("a", { headers: {}, messageId: "a" }));
+    // Bytes and a text are not the same to SQLite, so an id is always text.
+    const binary = message("a", { headers: { "x-acemq-id": new TextEncoder().encode("a") } });
+    await assert.rejects(add(binary), { code: "ACEMQ_PUBLISH_REFUSED" });
+    assert.equal((await store.stats()).pending, 1);
+    const { token } = await store.claim(CLAIM);
+    await store.markPublished(token, ["a"]);
+    await add(message("a"));
+    assert.equal((await store.stats()).pending, 0);
+    await clock.advance(1_000);
+    await store.purgePublished({ olderThanMs: 1 });
+    await add(message("a"));
+    assert.equal((await store.stats()).pending, 1);
+    file.close();
+  });
+});
+
+describe("a retired row", () => {
+  it("keeps why it failed when it is released [OB-28]", async () => {
+    const file = sqliteFile();
+    const database = file.open();
+    const store = sqliteOutboxStore(database, { maxAttempts: 1 });
+    await store.createSchemaIfAbsent();
+    await sqliteSession(database).transaction((tx) => store.addAll(tx, [message("a"), message("b")]));
+    const { token } = await store.claim(CLAIM);
+    await store.markFailed(token, ["a", "b"].map((id) => ({ id, attempts: 1, reason: `no ${id}`, retryDelayMs: 0 })));
+    for await (const { id } of store.retired()) assert.equal(await store.release(id), true);
+    const rows = database.prepare("SELECT id, attempts, last_error FROM acemq_outbox ORDER BY id").all();
+    assert.deepEqual(rows.map((row) => Object.values(row)), [["a", 0, "no a"], ["b", 0, "no b"]]);
+    file.close();
+  });
+});
+
 describe("many messages at once", () => {
   it("are one statement for as many as the database takes, and all or none of them outside of a transaction", async () => {
     const file = sqliteFile();

@@ -60,6 +60,8 @@ async function assertPlans({ session, store, explain }: Place): Promise<void> {
       const plan = await explain(statement);
       assert.match(plan, index, `${what}: ${statement.text}\n${plan}`);
       assert.doesNotMatch(plan, /Seq Scan on acemq_outbox|SCAN acemq_outbox(?! USING)/, `${what}: ${plan}`);
+      // The least key is the first of an index, and not one that is looked for among all rows.
+      if (what !== "the figures") assert.doesNotMatch(plan, /Aggregate.*\n.* on acemq_outbox/, `${what}: ${plan}`);
     }
   }
 }
