@@ -9,14 +9,14 @@ import { assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { ReceivedMessage } from "../../src/message/received.ts";
 import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/ports/broker.ts";
 import { type ConnectionHost, MemoryConnection } from "./connection.ts";
-import type { MessageLimits } from "./publish_side.ts";
 import { portError } from "./questions.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 import { MemoryStream } from "./stream.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type QueueBinding, type Routed, VirtualHost } from "./virtual_host.ts";
-import { UnwritableHeaderError } from "./wire_hop.ts";
+import type { MessageLimits } from "./unsendable.ts";
+import { UnwritableError } from "./wire_hop.ts";
 
 /** Options of {@linkcode memoryBroker}. */
 export interface MemoryBrokerOptions {
@@ -156,7 +156,7 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
     try {
       return this.virtualHost.publish(storedMessage(message));
     } catch (error) {
-      if (error instanceof UnwritableHeaderError) throw new TypeError(`Cannot put in a message: ${error.message}`);
+      if (error instanceof UnwritableError) throw new TypeError(`Cannot put in a message: ${error.message}`);
       throw portError(error, "put in a message");
     }
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertName, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertName, assertShortText, assertWholeNumber } from "../../src/internal/assert_option.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type * as port from "../../src/ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
@@ -68,6 +68,7 @@ export class MemoryConnection implements port.BrokerConnection {
   subscribe(queue: string, options: port.SubscribeOptions): Promise<port.Subscription> {
     return this.#askAbout(queue, "consume from", () => {
       assertPrefetch(options.prefetch);
+      assertName("the consumer tag", options.consumerTag);
       const subscription: MemorySubscription = new MemorySubscription(this.#broker, {
         queue,
         user: this,
@@ -96,7 +97,7 @@ export class MemoryConnection implements port.BrokerConnection {
 
   checkQueue(name: string): Promise<port.QueueState> {
     return this.#askAbout(name, "ask for", () => {
-      const queue = this.#broker.findQueue(name);
+      const queue = this.#broker.askedForQueue(name);
       if (queue === undefined) return { status: "absent" };
       queue.asked();
       // How much is in somebody else's own queue is not told.
@@ -106,10 +107,10 @@ export class MemoryConnection implements port.BrokerConnection {
   }
 
   checkExchange(name: string): Promise<"present" | "absent"> {
-    return this.#questions.ask(
-      `ask for exchange "${name}"`,
-      () => this.#broker.hasExchange(name) ? "present" : "absent",
-    );
+    return this.#questions.ask(`ask for exchange "${name}"`, () => {
+      assertShortText("the name of an exchange", name);
+      return this.#broker.hasExchange(name) ? "present" : "absent";
+    });
   }
 
   compareExchange(spec: ExchangeSpec): Promise<port.CompareResult> {

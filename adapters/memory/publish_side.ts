@@ -5,19 +5,13 @@
  */
 
 import type { Outbound } from "../../src/message/outbound.ts";
-import { contentHeaderSize } from "../../src/message/wire_size.ts";
-import type { BrokerEvent, BrokerLimits, PublishReceipt } from "../../src/ports/broker.ts";
+import type { BrokerEvent, PublishReceipt } from "../../src/ports/broker.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
 import { propertiesOf, type StoredMessage, storedMessage } from "./stored_message.ts";
+import { type MessageLimits, unsendable } from "./unsendable.ts";
 import type { VirtualHost } from "./virtual_host.ts";
-import { UnwritableHeaderError } from "./wire_hop.ts";
-
-/** What one message may have, bytes. */
-export interface MessageLimits extends BrokerLimits {
-  readonly maxHeaderBytes: number;
-  readonly maxBodyBytes: number;
-}
+import { UnwritableError } from "./wire_hop.ts";
 
 /** What the broker tells the publishing half of every connection. */
 export interface PublishHost {
@@ -72,25 +66,16 @@ export class PublishSide {
 
   /** The message as it went out, or why it did not. */
   #written(outbound: Outbound): StoredMessage | PublishReceipt {
-    const problem = this.#problemOf(outbound);
+    const problem = unsendable(outbound, this.#host.limits);
     if (problem !== undefined) return { outcome: "refused", reason: problem, written: false };
     const { exchange, routingKey, headers, body } = outbound;
     try {
       return storedMessage({ exchange, routingKey, properties: propertiesOf(outbound), headers, body });
     } catch (error) {
-      if (error instanceof Refusal) return { outcome: "refused", reason: error.message, written: true };
-      if (!(error instanceof UnwritableHeaderError)) throw error;
+      if (error instanceof Refusal) return refused(error);
+      if (!(error instanceof UnwritableError)) throw error;
       return { outcome: "refused", reason: error.message, written: false };
     }
-  }
-
-  #problemOf(outbound: Outbound): string | undefined {
-    const { maxBodyBytes, maxHeaderBytes } = this.#host.limits;
-    if (outbound.body.byteLength > maxBodyBytes) {
-      return `the body takes ${outbound.body.byteLength} bytes, the broker allows ${maxBodyBytes}`;
-    }
-    const size = contentHeaderSize(outbound);
-    return size > maxHeaderBytes ? `the headers take ${size} bytes, a frame holds ${maxHeaderBytes}` : undefined;
   }
 
   #taken(message: StoredMessage, mandatory: boolean): PublishReceipt {
@@ -100,7 +85,7 @@ export class PublishSide {
       return routed === "unroutable" && mandatory ? { outcome: "unroutable", reason: "312 NO_ROUTE" } : CONFIRMED;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return { outcome: "refused", reason: error.message, written: true };
+      return refused(error);
     }
   }
 
@@ -121,4 +106,9 @@ export class PublishSide {
     this.#inlet.block();
     this.#onEvent({ type: "blocked", reason });
   }
+}
+
+/** What the broker has closed a channel over. */
+function refused({ code, message }: Refusal): PublishReceipt {
+  return { outcome: "refused", reason: `${code} ${message}`, written: true };
 }

@@ -8,7 +8,7 @@ import { ConnectionError, TopologyError } from "../../src/errors.ts";
 import type { CompareResult, DeclareResult } from "../../src/ports/broker.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
-import { UnwritableHeaderError } from "./wire_hop.ts";
+import { UnwritableError } from "./wire_hop.ts";
 
 /** Asks over one connection. */
 export class Questions {
@@ -35,7 +35,7 @@ export class Questions {
       effect();
       return { status: "declared" };
     } catch (error) {
-      if (error instanceof UnwritableHeaderError) return { status: "refused", reason: error.message };
+      if (error instanceof UnwritableError) return { status: "refused", reason: error.message };
       if (!(error instanceof Refusal)) throw error;
       return { status: error.isDifference ? "differs" : "refused", reason: error.message };
     }
@@ -52,7 +52,7 @@ export class Questions {
       const found = difference();
       return found === undefined ? { status: "same" } : { status: "differs", reason: found.message };
     } catch (error) {
-      if (error instanceof UnwritableHeaderError) return { status: "refused", reason: error.message };
+      if (error instanceof UnwritableError) return { status: "refused", reason: error.message };
       if (!(error instanceof Refusal)) throw error;
       return { status: error.code === 404 ? "absent" : "refused", reason: error.message };
     }
@@ -84,7 +84,7 @@ export class Questions {
 
 /** A refusal, or what cannot be asked, as the port knows it; any other error stays what it is. */
 export function portError(error: unknown, action: string): unknown {
-  if (error instanceof UnwritableHeaderError) {
+  if (error instanceof UnwritableError) {
     return new TopologyError("ACEMQ_TOPOLOGY_REFUSED", `Cannot ${action}: ${error.message}`);
   }
   if (!(error instanceof Refusal)) return error;

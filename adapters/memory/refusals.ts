@@ -24,6 +24,11 @@ export function noQueue(name: string): Refusal {
   return new Refusal(404, `NOT_FOUND - no queue '${name}' in vhost '/'`);
 }
 
+/** A queue without a name is the last one that was declared on the channel, and on a new one there was none. */
+export function noQueueDeclared(): Refusal {
+  return new Refusal(404, "NOT_FOUND - no previously declared queue");
+}
+
 /** There is no such exchange. */
 export function noExchange(name: string): Refusal {
   return new Refusal(404, `NOT_FOUND - no exchange '${name}' in vhost '/'`);

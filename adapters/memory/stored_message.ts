@@ -56,7 +56,7 @@ function usableId(id: string | undefined): string | undefined {
 /**
  * Takes a message in. Its `BCC` header has done its work then and is gone (contract core 1.2).
  *
- * @throws {UnwritableHeaderError} a header value no AMQP kind holds
+ * @throws {UnwritableError} a header value no AMQP kind holds
  * @throws {Refusal} a `CC` or `BCC` header that is no list, an expiration that is no whole number
  */
 export function storedMessage(

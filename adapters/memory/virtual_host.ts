@@ -17,12 +17,21 @@ import { MemoryExchange } from "./exchange.ts";
 import { xMatchRefusal } from "./headers_match.ts";
 import { Postbox } from "./postbox.ts";
 import type { MemoryQueue, QueueHost } from "./queue.ts";
-import { accessRefused, lockedQueue, noExchange, noQueue, preconditionFailed, type Refusal } from "./refusals.ts";
+import {
+  accessRefused,
+  lockedQueue,
+  noExchange,
+  noQueue,
+  noQueueDeclared,
+  preconditionFailed,
+  type Refusal,
+} from "./refusals.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import type { Burial } from "./unburied.ts";
 import { MemoryStream } from "./stream.ts";
 import { tableAfterHop } from "./wire_hop.ts";
+import { assertWritable, nameAfterHop } from "./wire_names.ts";
 
 /** What brings messages to a queue, beside the default exchange. */
 export interface QueueBinding {
@@ -104,11 +113,17 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 
   hasExchange(name: string): boolean {
-    return name === "" || this.#exchanges.has(name);
+    return name === "" || this.#exchanges.has(nameAfterHop(name));
+  }
+
+  /** A queue that is asked for, whoever may use it. */
+  askedForQueue(name: string): AnyQueue | undefined {
+    return this.#queues.get(nameAfterHop(name));
   }
 
   /** A queue, for a connection that may use it. */
   queue(name: string, user: object): AnyQueue {
+    assertWritable(name);
     const queue = this.#queues.get(name);
     if (queue === undefined) throw noQueue(name);
     if (!queue.isOpenTo(user)) throw lockedQueue(name);
@@ -116,10 +131,8 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 
   declareExchange(spec: ExchangeSpec): void {
-    const { name, type } = spec;
-    if (!EXCHANGE_TYPES.includes(type)) throw preconditionFailed(`the exchange type '${type}' is unknown`);
-    if (name === "") throw accessRefused("operation not permitted on the default exchange");
-    const asked = declared(spec);
+    const asked = askedExchange(spec);
+    const { name } = asked;
     const there = this.#exchanges.get(name);
     const difference = there && exchangeDifference(there.spec, asked);
     if (difference !== undefined) throw difference;
@@ -129,53 +142,56 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 
   declareQueue(spec: QueueSpec, user: object): void {
-    const { name } = spec;
-    if (name === "") throw preconditionFailed("a queue needs a name");
+    const asked = askedQueue(spec);
+    const { name } = asked;
     if (this.#queues.has(name)) {
       const difference = this.queueDifference(spec, user);
       if (difference !== undefined) throw difference;
       return;
     }
     if (name.startsWith("amq.")) throw accessRefused(`queue name '${name}' contains reserved prefix 'amq.*'`);
-    this.#queues.set(name, newQueue(declared(spec), this, spec.exclusive ? user : undefined));
+    this.#queues.set(name, newQueue(asked, this, spec.exclusive ? user : undefined));
     for (const told of [...this.#awaited.get(name) ?? []]) this.postbox.post({ arrive: told });
   }
 
   /** Why an exchange that is there cannot be declared so; undefined when it can. */
   exchangeDifference(spec: ExchangeSpec): Refusal | undefined {
-    const { name, type } = spec;
-    if (!EXCHANGE_TYPES.includes(type)) throw preconditionFailed(`the exchange type '${type}' is unknown`);
-    if (name === "") throw accessRefused("operation not permitted on the default exchange");
-    const there = this.#exchanges.get(name);
-    if (there === undefined) throw noExchange(name);
-    return exchangeDifference(there.spec, declared(spec));
+    const asked = askedExchange(spec);
+    const there = this.#exchanges.get(asked.name);
+    if (there === undefined) throw noExchange(asked.name);
+    return exchangeDifference(there.spec, asked);
   }
 
   /** Why a queue that is there cannot be declared so; undefined when it can. */
   queueDifference(spec: QueueSpec, user: object): Refusal | undefined {
-    if (spec.name === "") throw preconditionFailed("a queue needs a name");
-    const queue = this.queue(spec.name, user);
-    const difference = queueDifference(queue.spec, declared(spec));
+    const asked = askedQueue(spec);
+    const queue = this.queue(asked.name, user);
+    const difference = queueDifference(queue.spec, asked);
     if (difference === undefined) queue.asked();
     return difference;
   }
 
   bind(spec: BindingSpec, user: object): void {
     const args = tableAfterHop(spec.arguments);
-    if (spec.exchange === "") throw accessRefused("operation not permitted on the default exchange");
-    const queue = this.queue(spec.queue, user);
-    const exchange = this.#exchanges.get(spec.exchange);
-    if (exchange === undefined) throw noExchange(spec.exchange);
+    const [queueName, exchangeName] = [nameAfterHop(spec.queue), nameAfterHop(spec.exchange)];
+    assertWritable(spec.routingKey);
+    if (queueName === "") throw noQueueDeclared();
+    if (exchangeName === "") throw accessRefused("operation not permitted on the default exchange");
+    const queue = this.queue(queueName, user);
+    const exchange = this.#exchanges.get(exchangeName);
+    if (exchange === undefined) throw noExchange(exchangeName);
     const refusal = exchange.spec.type === "headers" ? xMatchRefusal(args) : undefined;
     if (refusal !== undefined) throw refusal;
     exchange.bind({ queue, routingKey: spec.routingKey, arguments: args });
   }
 
-  deleteQueue(name: string, user: object): void {
+  deleteQueue(named: string, user: object): void {
+    const name = nameAfterHop(named);
     if (this.#queues.has(name)) this.#remove(this.queue(name, user));
   }
 
-  deleteExchange(name: string): void {
+  deleteExchange(named: string): void {
+    const name = nameAfterHop(named);
     if (name.startsWith("amq.")) {
       throw accessRefused(`deletion of system exchange '${name}' in vhost '/' not allowed`);
     }
@@ -255,7 +271,17 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   }
 }
 
-function declared<Spec extends QueueSpec | ExchangeSpec>(spec: Spec): Declared<Spec> {
-  const { arguments: args, ...rest } = spec;
-  return { ...rest, arguments: tableAfterHop(args) };
+/** An exchange as it is asked for over the wire; throws the refusal of one that nobody can ask for. */
+function askedExchange(spec: ExchangeSpec): Declared<ExchangeSpec> {
+  const { type } = spec;
+  if (!EXCHANGE_TYPES.includes(type)) throw preconditionFailed(`the exchange type '${type}' is unknown`);
+  const asked = { ...spec, name: nameAfterHop(spec.name), arguments: tableAfterHop(spec.arguments) };
+  if (asked.name === "") throw accessRefused("operation not permitted on the default exchange");
+  return asked;
+}
+
+/** As {@linkcode askedExchange}. */
+function askedQueue(spec: QueueSpec): Declared<QueueSpec> {
+  if (spec.name === "") throw preconditionFailed("a queue needs a name");
+  return { ...spec, name: nameAfterHop(spec.name), arguments: tableAfterHop(spec.arguments) };
 }

@@ -17,13 +17,13 @@ import {
   type WireValue,
 } from "../../src/message/wire_value.ts";
 
-/** A value no AMQP kind holds. */
-export class UnwritableHeaderError extends Error {}
+/** A value no AMQP kind holds, or a text that no short one does. */
+export class UnwritableError extends Error {}
 
 /**
  * A table as the far side reads it; a copy down to the last byte.
  *
- * @throws {UnwritableHeaderError} a name of more than 255 bytes, a value no AMQP kind holds
+ * @throws {UnwritableError} a name of more than 255 bytes, a value no AMQP kind holds
  */
 export function tableAfterHop(table: WireTable): WireTable {
   const arrived: Record<string, WireValue> = { ...table };
@@ -114,6 +114,6 @@ function timestampAfterHop(seconds: bigint): WireValue {
   return Number.isNaN(date.getTime()) ? new WireTimestamp(seconds) : date;
 }
 
-function unwritable(name: string, problem: string): UnwritableHeaderError {
-  return new UnwritableHeaderError(`Cannot write header ${JSON.stringify(name.slice(0, 40))}: it ${problem}`);
+function unwritable(name: string, problem: string): UnwritableError {
+  return new UnwritableError(`Cannot write header ${JSON.stringify(name.slice(0, 40))}: it ${problem}`);
 }

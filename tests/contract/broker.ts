@@ -15,6 +15,7 @@ import { declaring } from "./broker/declaring.ts";
 import { expiring } from "./broker/expiring.ts";
 import { ladder } from "./broker/ladder.ts";
 import { lifecycle } from "./broker/lifecycle.ts";
+import { names } from "./broker/names.ts";
 import { overflowing } from "./broker/overflowing.ts";
 import { priorities } from "./broker/priorities.ts";
 import { publishing } from "./broker/publishing.ts";
@@ -64,6 +65,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "length limits": overflowing,
   "dead-lettering": deadLetters,
   "dead-lettering at least once": (it) => atLeastOnce(it.needing("at_least_once_dead_letters")),
+  "names": names,
   "declaring": declaring,
   "comparing": comparing,
   "declaring a stream": (it) => streamDeclaring(it.needing("streams")),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { isFlat, tableAfterHop, UnwritableHeaderError } from "../../../adapters/memory/wire_hop.ts";
+import { isFlat, tableAfterHop, UnwritableError } from "../../../adapters/memory/wire_hop.ts";
 import type { WireTable } from "../../../src/message/wire_value.ts";
 import { decodeTable, encodeTable } from "../../support/amqp_codec.ts";
 import { outgoingHeaders, wireTable } from "../../support/arbitraries.ts";
@@ -32,7 +32,7 @@ describe("a table that hops through memory", () => {
       const table = { good: 1, bad: value } as unknown as WireTable;
       assert.throws(
         () => tableAfterHop(table),
-        (error) => error instanceof UnwritableHeaderError && /"(bad|deep)"/.test(error.message),
+        (error) => error instanceof UnwritableError && /"(bad|deep)"/.test(error.message),
       );
     }
   });

@@ -104,7 +104,7 @@ export function publishing(it: Scenario): void {
     const receipt = await world.publish("key", { exchange });
     assert.ok(receipt.outcome === "refused");
     assert.equal(receipt.written, true);
-    assert.match(receipt.reason, new RegExp(`NOT_FOUND - no exchange '${exchange}' in vhost '[^']*'`));
+    assert.match(receipt.reason, new RegExp(`404 NOT_FOUND - no exchange '${exchange}' in vhost '[^']*'`));
     await world.fill(queue, "still here");
   });
 
@@ -155,16 +155,32 @@ export function publishing(it: Scenario): void {
     },
   );
 
+  it("refuses a property that has no place on the wire, before it is written, and goes on", async (world) => {
+    const queue = await world.queue("q");
+    const bad = [
+      ...["c".repeat(256), "a\ud800b"].flatMap((text) => [{ contentType: text }, { replyTo: text }]),
+      ...[256, -1, 1.5, NaN].map((priority) => ({ priority })),
+    ];
+    for (const parts of bad) {
+      const receipt = await world.publish(queue, parts);
+      assert.ok(receipt.outcome === "refused" && !receipt.written, JSON.stringify(parts));
+    }
+    await world.publish(queue, { contentType: "c".repeat(255), replyTo: "é".repeat(127), priority: 255 });
+    const { contentType, replyTo, priority } = (await world.take(queue)).properties;
+    assert.deepEqual([contentType, replyTo, priority], ["c".repeat(255), "é".repeat(127), 255]);
+  });
+
   it("refuses a time to live that is no whole number or more than ten years, and goes on", async (world) => {
     const queue = await world.queue("q");
     for (const expirationMs of [1.5, -1, NaN]) {
-      assert.equal((await world.publish(queue, { expirationMs })).outcome, "refused");
+      const receipt = await world.publish(queue, { expirationMs });
+      assert.ok(receipt.outcome === "refused" && !receipt.written);
     }
     const tooLong = await world.publish(queue, { expirationMs: 315_360_000_001 });
     assert.ok(tooLong.outcome === "refused");
     assert.match(
       tooLong.reason,
-      /PRECONDITION_FAILED - invalid expiration '315360000001': \{value_too_large,315360000001\}/,
+      /406 PRECONDITION_FAILED - invalid expiration '315360000001': \{value_too_large,315360000001\}/,
     );
     assert.deepEqual(await world.publish(queue, { expirationMs: 315_360_000_000 }), { outcome: "confirmed" });
     await world.take(queue);
