@@ -17,14 +17,20 @@ export const LONGEST_TIME_MS = 315_360_000_000;
 export class ArgumentReader {
   readonly #name: string;
   readonly #arguments: WireTable;
+  readonly #foreign: readonly string[];
 
-  constructor({ name, arguments: args }: Pick<Declared<QueueSpec>, "name" | "arguments">) {
+  /** What only queues of another type have is there for nobody but {@linkcode ArgumentReader.assertNoneIsForeign}. */
+  constructor(
+    { name, arguments: args }: Pick<Declared<QueueSpec>, "name" | "arguments">,
+    foreign: readonly string[] = [],
+  ) {
     this.#name = name;
     this.#arguments = args;
+    this.#foreign = foreign;
   }
 
   has(argument: string): boolean {
-    return Object.hasOwn(this.#arguments, argument);
+    return Object.hasOwn(this.#arguments, argument) && !this.#foreign.includes(argument);
   }
 
   value(argument: string): WireValue | undefined {
@@ -50,6 +56,13 @@ export class ArgumentReader {
     const ms = this.wholeNumber(argument);
     if (ms !== Infinity && ms > LONGEST_TIME_MS) throw this.invalid(argument, `{value_too_large,${ms}}`);
     return ms;
+  }
+
+  /** `Infinity` where it is not there. */
+  positive(argument: string): number {
+    const value = this.wholeNumber(argument);
+    if (value === 0) throw this.invalid(argument, "{value_zero,0}");
+    return value;
   }
 
   truth(argument: string): boolean {
@@ -86,11 +99,17 @@ export class ArgumentReader {
     );
   }
 
+  /** Throws for the first argument that only queues of another type have, in the order they were sent. */
+  assertNoneIsForeign(type: string): void {
+    const foreign = Object.keys(this.#arguments).find((argument) => this.#foreign.includes(argument));
+    if (foreign !== undefined) throw this.invalidForType(foreign, type);
+  }
+
   /** Throws for what only a queue on one node can be. */
   assertReplicable({ durable, exclusive, autoDelete }: Omit<QueueSpec, "arguments">): void {
-    if (!durable) throw this.invalidProperty("non-durable");
-    if (exclusive) throw this.invalidProperty("exclusive-owner");
     if (autoDelete) throw this.invalidProperty("auto-delete");
+    if (exclusive) throw this.invalidProperty("exclusive-owner");
+    if (!durable) throw this.invalidProperty("non-durable");
   }
 
   invalidProperty(property: string): Refusal {

@@ -64,6 +64,9 @@ const OF_OTHER_TYPES: Readonly<Record<Type, readonly string[]>> = {
   ],
 };
 
+/** Where RabbitMQ may put the leader of a quorum queue. */
+const LEADER_LOCATORS: readonly string[] = ["client-local", "balanced", "random", "least-leaders"];
+
 /** Above that there are no priorities. */
 const HIGHEST_PRIORITY = 255;
 
@@ -73,16 +76,16 @@ const HIGHEST_PRIORITY = 255;
  * In the order the broker looks at them: it names the first that is wrong.
  */
 export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
-  const read = new ArgumentReader(spec);
-  const type = queueType(read);
+  const type = queueType(new ArgumentReader(spec));
+  const read = new ArgumentReader(spec, OF_OTHER_TYPES[type]);
   const isQuorum = type === "quorum";
-  if (isQuorum) read.assertReplicable(spec);
-  const settings: Omit<QueueSettings, "isPatient"> = {
+  const settings: QueueSettings = {
     isQuorum,
     expiresMs: expiresMs(read),
     ttlMs: read.timeMs("x-message-ttl"),
     deadLetterExchange: deadLetterExchange(read),
     deadLetterRoutingKey: deadLetterRoutingKey(read),
+    isPatient: isAtLeastOnce(read),
     maxLength: read.wholeNumber("x-max-length"),
     maxLengthBytes: read.wholeNumber("x-max-length-bytes"),
     maxPriority: maxPriority(read),
@@ -91,10 +94,10 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
     deliveryLimit: deliveryLimit(read),
   };
   assertKnownWords(read);
-  const isPatient = isAtLeastOnce(read) && settings.overflow === "reject-publish";
-  const foreign = OF_OTHER_TYPES[type].find((argument) => read.has(argument));
-  if (foreign !== undefined) throw read.invalidForType(foreign, type);
-  return { ...settings, isPatient };
+  read.assertNoneIsForeign(type);
+  if (isQuorum) read.assertReplicable(spec);
+  // Only together: what is dropped at the head would have to wait in a queue that has no room for it.
+  return { ...settings, isPatient: settings.isPatient && settings.overflow === "reject-publish" };
 }
 
 function queueType(read: ArgumentReader): Type {
@@ -144,15 +147,18 @@ function deliveryLimit(read: ArgumentReader): number {
 
 /** What makes no difference in memory is still refused where it makes no sense. */
 function assertKnownWords(read: ArgumentReader): void {
+  for (const argument of ["x-max-in-memory-length", "x-max-in-memory-bytes"]) read.wholeNumber(argument);
   const mode = read.text("x-queue-mode") ?? "default";
   if (mode !== "default" && mode !== "lazy") throw read.invalid("x-queue-mode", `"unsupported queue mode '${mode}'"`);
   const version = read.wholeNumber("x-queue-version");
   if (version !== Infinity && version !== 1 && version !== 2) {
     throw read.invalid("x-queue-version", `"unsupported queue version '${version}'"`);
   }
+  read.positive("x-quorum-initial-group-size");
+  const locator = read.text("x-queue-leader-locator") ?? "client-local";
+  if (!LEADER_LOCATORS.includes(locator)) throw read.invalid("x-queue-leader-locator", "invalid_queue_locator_arg");
 }
 
-/** Only together with `reject-publish`: what is dropped at the head would have to wait in a queue that has no room for it. */
 function isAtLeastOnce(read: ArgumentReader): boolean {
   const strategy = read.text("x-dead-letter-strategy") ?? "at-most-once";
   if (strategy === "at-least-once") return true;

@@ -52,15 +52,16 @@ export function asksForStream(spec: Declared<QueueSpec>): boolean {
 
 /** Reads the arguments of a stream; throws the `Refusal` the broker answers with where it refuses them. */
 export function streamSettings(spec: Declared<QueueSpec>): StreamSettings {
-  const read = new ArgumentReader(spec);
-  read.assertReplicable(spec);
-  const foreign = NOT_FOR_STREAMS.find((argument) => read.has(argument));
-  if (foreign !== undefined) throw read.invalidForType(foreign, "stream");
-  return {
+  const read = new ArgumentReader(spec, NOT_FOR_STREAMS);
+  const settings = {
     maxLengthBytes: read.wholeNumber("x-max-length-bytes"),
     maxAgeMs: maxAgeMs(read),
     segmentBytes: segmentBytes(read),
   };
+  read.assertNoneIsForeign("stream");
+  read.assertReplicable(spec);
+  if (settings.segmentBytes <= LARGEST_SEGMENT_BYTES) return settings;
+  throw preconditionFailed("Exceeded max value for x-stream-max-segment-size-bytes");
 }
 
 function maxAgeMs(read: ArgumentReader): number {
@@ -73,7 +74,5 @@ function maxAgeMs(read: ArgumentReader): number {
 
 function segmentBytes(read: ArgumentReader): number {
   const bytes = read.wholeNumber("x-stream-max-segment-size-bytes");
-  if (bytes === Infinity) return SEGMENT_BYTES;
-  if (bytes <= LARGEST_SEGMENT_BYTES) return bytes;
-  throw preconditionFailed("Exceeded max value for x-stream-max-segment-size-bytes");
+  return bytes === Infinity ? SEGMENT_BYTES : bytes;
 }

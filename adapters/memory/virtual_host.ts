@@ -280,8 +280,9 @@ function askedExchange(spec: ExchangeSpec): Declared<ExchangeSpec> {
   return asked;
 }
 
-/** As {@linkcode askedExchange}. */
+/** As {@linkcode askedExchange}. What goes with its connection anyway is never durable, whatever is said. */
 function askedQueue(spec: QueueSpec): Declared<QueueSpec> {
   if (spec.name === "") throw preconditionFailed("a queue needs a name");
-  return { ...spec, name: nameAfterHop(spec.name), arguments: tableAfterHop(spec.arguments) };
+  const durable = spec.durable && !spec.exclusive;
+  return { ...spec, name: nameAfterHop(spec.name), durable, arguments: tableAfterHop(spec.arguments) };
 }

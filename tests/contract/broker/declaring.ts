@@ -162,6 +162,38 @@ const REFUSED: readonly (readonly [spec: Partial<QueueSpec>, words: string])[] =
     { autoDelete: true, arguments: { "x-queue-type": "quorum" } },
     "invalid property 'auto-delete' for queue 'Q' in vhost '/'",
   ],
+  [
+    { autoDelete: true, arguments: { "x-queue-type": "quorum", "x-message-ttl": -1 } },
+    "invalid arg 'x-message-ttl' for queue 'Q' in vhost '/': {value_negative,-1}",
+  ],
+  ...[["x-queue-mode", "x-max-priority"], ["x-max-priority", "x-queue-mode"]].map(([first = "", second = ""]) =>
+    [
+      { durable: false, arguments: { "x-queue-type": "quorum", [first]: "nothing", [second]: -1 } },
+      `invalid arg '${first}' for queue 'Q' in vhost '/' of queue type rabbit_quorum_queue`,
+    ] as const
+  ),
+  ...["x-max-in-memory-length", "x-max-in-memory-bytes"].map((name) =>
+    [
+      { arguments: { "x-queue-type": "quorum", [name]: -1 } },
+      `invalid arg '${name}' for queue 'Q' in vhost '/': {value_negative,-1}`,
+    ] as const
+  ),
+  [
+    { arguments: { "x-queue-type": "quorum", "x-queue-leader-locator": "nowhere" } },
+    "invalid arg 'x-queue-leader-locator' for queue 'Q' in vhost '/': invalid_queue_locator_arg",
+  ],
+  [
+    { arguments: { "x-queue-type": "quorum", "x-quorum-initial-group-size": 0 } },
+    "invalid arg 'x-quorum-initial-group-size' for queue 'Q' in vhost '/': {value_zero,0}",
+  ],
+  [
+    { durable: false, exclusive: true, arguments: { "x-queue-type": "quorum" } },
+    "invalid property 'exclusive-owner' for queue 'Q' in vhost '/'",
+  ],
+  [
+    { durable: false, exclusive: true, autoDelete: true, arguments: { "x-queue-type": "quorum" } },
+    "invalid property 'auto-delete' for queue 'Q' in vhost '/'",
+  ],
 ];
 
 /** What the second declaration of a direct exchange says otherwise, and how the broker names the difference. */
@@ -416,6 +448,18 @@ export function declaring(it: Scenario): void {
     await world.fill(queue, "anybody may publish");
     await owner.close();
     await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent");
+  });
+
+  it("takes an exclusive queue for one that is not durable, whatever is said of it", async (world) => {
+    for (const durable of [true, false]) {
+      const queue = world.name(`durable ${durable}`);
+      assert.deepEqual(await world.declareQueue(queue, { durable, exclusive: true }), { status: "declared" });
+      for (const again of [true, false]) {
+        const spec = { name: queue, durable: again, exclusive: true, autoDelete: false, arguments: {} };
+        assert.deepEqual(await world.mq.declareQueue(spec), { status: "declared" });
+        assert.deepEqual(await world.mq.compareQueue(spec), { status: "same" });
+      }
+    }
   });
 
   it("refuses an exclusive queue where one is that is not", async (world) => {

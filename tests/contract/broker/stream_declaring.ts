@@ -58,6 +58,17 @@ const REFUSED: readonly (readonly [spec: Partial<QueueSpec>, words: string])[] =
   [{ durable: false }, "invalid property 'non-durable' for queue 'Q' in vhost '/'"],
   [{ exclusive: true }, "invalid property 'exclusive-owner' for queue 'Q' in vhost '/'"],
   [{ autoDelete: true }, "invalid property 'auto-delete' for queue 'Q' in vhost '/'"],
+  [{ durable: false, exclusive: true }, "invalid property 'exclusive-owner' for queue 'Q' in vhost '/'"],
+  [
+    { autoDelete: true, arguments: { "x-max-age": "1d", "x-max-length": 5 } },
+    "invalid arg 'x-max-age' for queue 'Q' in vhost '/': invalid_max_age",
+  ],
+  ...[["x-overflow", "x-max-length"], ["x-max-length", "x-overflow"]].map(([first = "", second = ""]) =>
+    [
+      { durable: false, arguments: { [first]: "nothing", [second]: -1 } },
+      `invalid arg '${first}' for queue 'Q' in vhost '/' of queue type rabbit_stream_queue`,
+    ] as const
+  ),
   ...["0s", "1w", "1d", "1h30m", "1.5h", "1"].map((age) =>
     [
       { arguments: { "x-max-age": age } },
