@@ -12,7 +12,6 @@ import { type ConnectionHost, MemoryConnection } from "./connection.ts";
 import { portError } from "./questions.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { SettlementTerms } from "./settlement_watch.ts";
-import { MemoryStream } from "./stream.ts";
 import { receivedMessage, type RecordedMessage, storedMessage } from "./stored_message.ts";
 import { type QueueBinding, type Routed, VirtualHost } from "./virtual_host.ts";
 import type { MessageLimits } from "./unsendable.ts";
@@ -42,7 +41,7 @@ export interface QueueInspection {
   readonly inHand: readonly ReceivedMessage[];
   /** How many messages that are. */
   readonly unsettled: number;
-  /** Consumers subscribed to it, the readers of a stream included, whom `checkQueue` does not count. */
+  /** Consumers subscribed to it, the readers of a stream and those who wait their turn included; `checkQueue` tells what RabbitMQ counts. */
   readonly consumers: number;
   /** What binds it, in the order the exchanges were declared; the default exchange, which needs no binding, is not among them. */
   readonly bindings: readonly QueueBinding[];
@@ -147,14 +146,14 @@ class OpenBroker implements MemoryBroker, ConnectionHost {
       waiting: queue.waiting().map(shown),
       inHand: [...this.#connections].flatMap((connection) => connection.heldOf(queue)).map(shown),
       unsettled,
-      consumers: queue instanceof MemoryStream ? queue.readers : queue.consumers,
+      consumers: queue.subscribers,
       bindings: this.virtualHost.bindingsOf(queue),
     };
   }
 
   put(message: RecordedMessage): Routed {
     try {
-      return this.virtualHost.publish(storedMessage(message));
+      return this.virtualHost.publish(storedMessage(message), {});
     } catch (error) {
       if (error instanceof UnwritableError) throw new TypeError(`Cannot put in a message: ${error.message}`);
       throw portError(error, "put in a message");

@@ -60,8 +60,8 @@ export class MemoryConnection implements port.BrokerConnection {
       : { status: "closed", blockedReason: undefined };
   }
 
-  publish(outbound: Outbound, { confirm }: port.PublishOptions): Promise<port.PublishReceipt> {
-    if (this.#isOpen) return this.#publishing.publish(outbound, confirm);
+  publish(outbound: Outbound, options: port.PublishOptions): Promise<port.PublishReceipt> {
+    if (this.#isOpen) return this.#publishing.publish(outbound, options);
     return Promise.resolve({ outcome: "paused", reason: "the connection is closed" });
   }
 

@@ -41,6 +41,12 @@ export class Consumer extends Holder {
   readonly #options: ConsumerOptions;
   #prefetch: number;
   #isActive = true;
+  /** Over the wire a changed prefetch takes a new consumer: which one this is. */
+  #turn = 0;
+  /** What it holds as the consumer that it is. */
+  #current = 0;
+  /** What it still holds as each of those it was. */
+  readonly #earlier = new Map<number, number>();
 
   constructor(queue: ConsumedQueue, options: ConsumerOptions) {
     super(queue, options);
@@ -55,19 +61,28 @@ export class Consumer extends Holder {
 
   /** Whether it may have one message more. */
   get hasCredit(): boolean {
-    return this.#isActive && (this.#prefetch === 0 || this.held < this.#prefetch);
+    return this.#isActive && (this.#prefetch === 0 || this.#current < this.#prefetch);
+  }
+
+  /** As long as it takes more, what it holds as the consumer that it is counts once, with it. */
+  override get countsAs(): number {
+    return this.#earlier.size + (!this.#isActive && this.#current > 0 ? 1 : 0);
   }
 
   /** Hands over a message: counted now, told a little later. */
   deliver(entry: QueueEntry): void {
     const delivery = this.take(entry);
+    this.#current++;
     this.#options.postbox.post({ arrive: () => this.#tell(delivery) });
   }
 
   setPrefetch(prefetch: number): void {
     this.#prefetch = prefetch;
-    // Over the wire a changed prefetch takes a new consumer.
-    if (this.#isActive) this.#queue.replaceConsumer(this);
+    if (!this.#isActive) return;
+    if (this.#current > 0) this.#earlier.set(this.#turn, this.#current);
+    this.#turn++;
+    this.#current = 0;
+    this.#queue.replaceConsumer(this);
   }
 
   /** A push says nothing of returns before the first one. */
@@ -75,7 +90,12 @@ export class Consumer extends Holder {
     return returns > 0;
   }
 
+  protected override get turn(): number {
+    return this.#turn;
+  }
+
   protected override release(delivery: MemoryDelivery, as: SettleAs): void {
+    this.#count(delivery);
     super.release(delivery, as);
     this.#queue.offer(this);
   }
@@ -97,6 +117,14 @@ export class Consumer extends Holder {
     this.#isActive = false;
     this.forget();
     if (wasActive) this.#options.postbox.post({ arrive: () => this.#options.onCancelled() });
+  }
+
+  /** What it holds no more. */
+  #count({ turn }: MemoryDelivery): void {
+    if (turn === this.#turn) return void this.#current--;
+    const left = (this.#earlier.get(turn) ?? 0) - 1;
+    if (left > 0) this.#earlier.set(turn, left);
+    else this.#earlier.delete(turn);
   }
 
   #takeNoMore(): void {

@@ -39,6 +39,11 @@ export class ConsumerLine<Member extends Standing> {
     return isSingle && isQuorum ? Math.min(1, this.#members.size) : this.#members.size;
   }
 
+  /** Consumers that are there, also those that only wait. */
+  get members(): number {
+    return this.#members.size;
+  }
+
   add(member: Member): void {
     this.#members.add(member);
     if (this.#options.isSingle) this.#active ??= member;

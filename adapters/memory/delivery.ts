@@ -21,6 +21,8 @@ export interface HeldMessage {
   readonly message: ReceivedMessage;
   /** By the clock's elapsed time. */
   readonly takenAtMs: number;
+  /** Which of the consumers that its holder has been. */
+  readonly turn: number;
 }
 
 /** A delivery of the memory broker. */
@@ -28,13 +30,15 @@ export class MemoryDelivery implements BrokerDelivery {
   readonly entry: QueueEntry;
   readonly message: ReceivedMessage;
   readonly takenAtMs: number;
+  readonly turn: number;
   readonly #holder: DeliveryHolder;
   #settled: "sent" | "stale" | undefined;
 
-  constructor({ entry, message, takenAtMs }: HeldMessage, holder: DeliveryHolder) {
+  constructor({ entry, message, takenAtMs, turn }: HeldMessage, holder: DeliveryHolder) {
     this.entry = entry;
     this.message = message;
     this.takenAtMs = takenAtMs;
+    this.turn = turn;
     this.#holder = holder;
   }
 

@@ -11,10 +11,20 @@ import type { QueueEntry } from "./ready_list.ts";
 import { type SettlementTerms, SettlementWatch } from "./settlement_watch.ts";
 import { receivedMessage } from "./stored_message.ts";
 
+/** Somebody who may hold messages of a queue. */
+export interface Hands {
+  /** As how many consumers a quorum queue counts what is held, beside those who take more. */
+  readonly countsAs: number;
+}
+
 /** The queue side of a settlement. */
 export interface SourceQueue {
   /** Whether it tells how often a message came back, in `x-delivery-count`. */
   readonly isQuorum: boolean;
+  /** Somebody may hold something from now on. */
+  heldBy(hands: Hands): void;
+  /** Somebody will hold nothing any more. */
+  heldNoMoreBy(hands: Hands): void;
   acknowledge(): void;
   requeue(entry: QueueEntry): void;
   discard(entry: QueueEntry): void;
@@ -31,7 +41,7 @@ export interface HolderOptions {
 }
 
 /** Holds unsettled deliveries of one queue. */
-export class Holder {
+export class Holder implements Hands {
   readonly #queue: SourceQueue;
   readonly #inlet: Inlet;
   readonly #watch: SettlementWatch;
@@ -43,6 +53,12 @@ export class Holder {
     this.#queue = queue;
     this.#inlet = inlet;
     this.#watch = new SettlementWatch(terms, () => this.#oldest?.takenAtMs, onLate);
+    queue.heldBy(this);
+  }
+
+  /** Each pull is a consumer that takes no more. */
+  get countsAs(): number {
+    return this.#held.size;
   }
 
   /** Whether what it holds can still be settled. */
@@ -73,7 +89,7 @@ export class Holder {
       redelivered: returns > 0,
       returns: tellsReturns ? returns : undefined,
     });
-    const delivery = new MemoryDelivery({ entry, message, takenAtMs: this.#watch.taken() }, this);
+    const delivery = new MemoryDelivery({ entry, message, takenAtMs: this.#watch.taken(), turn: this.turn }, this);
     this.#held.add(delivery);
     return delivery;
   }
@@ -83,6 +99,11 @@ export class Holder {
     if (this.#inlet.isBlocked) this.#inlet.send(() => this.#isOpen && this.release(delivery, as));
     else this.release(delivery, as);
     return "sent";
+  }
+
+  /** Kept with what is taken now. */
+  protected get turn(): number {
+    return 0;
   }
 
   /** Whether `x-delivery-count` is there: a pull says even that there was no return. */
@@ -110,13 +131,15 @@ export class Holder {
     this.#watch.stop();
     const entries = Array.from(this.#held, ({ entry }) => entry);
     this.#held.clear();
+    this.#queue.heldNoMoreBy(this);
     this.#queue.giveBack(entries);
   }
 
-  /** Lets go of everything: there is no queue to give it back to. */
+  /** Lets go of everything, if there is anything: there is no queue to give it back to. */
   forget(): void {
     this.#isOpen = false;
     this.#watch.stop();
     this.#held.clear();
+    this.#queue.heldNoMoreBy(this);
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Outbound } from "../../src/message/outbound.ts";
-import type { BrokerEvent, PublishReceipt } from "../../src/ports/broker.ts";
+import type { BrokerEvent, PublishOptions, PublishReceipt } from "../../src/ports/broker.ts";
 import type { Inlet } from "./inlet.ts";
 import { Refusal } from "./refusals.ts";
 import { propertiesOf, type StoredMessage, storedMessage } from "./stored_message.ts";
@@ -29,6 +29,8 @@ export class PublishSide {
   readonly #host: PublishHost;
   readonly #inlet: Inlet;
   readonly #onEvent: (event: BrokerEvent) => void;
+  /** By lane: what is an AMQP channel on RabbitMQ. */
+  readonly #publishers = new Map<number, object>();
   #blockedReason: string | undefined;
 
   constructor(host: PublishHost, inlet: Inlet, onEvent: (event: BrokerEvent) => void) {
@@ -43,16 +45,15 @@ export class PublishSide {
   }
 
   /** Publishes one message; without a confirm the answer is there as soon as it was sent. */
-  async publish(outbound: Outbound, confirm: boolean): Promise<PublishReceipt> {
+  async publish(outbound: Outbound, { lane, confirm }: PublishOptions): Promise<PublishReceipt> {
     if (this.#blockedReason !== undefined) {
       return { outcome: "paused", reason: `the broker has blocked this connection: ${this.#blockedReason}` };
     }
     const message = this.#written(outbound);
     if ("outcome" in message) return message;
     this.#hearOfBlock();
-    const receipt = this.#inlet.isBlocked
-      ? this.#takenLater(message, outbound.mandatory)
-      : this.#taken(message, outbound.mandatory);
+    const take = (): PublishReceipt => this.#taken(message, outbound.mandatory, confirm ? lane : -lane);
+    const receipt = this.#inlet.isBlocked ? this.#takenLater(take) : take();
     return confirm ? receipt : PUBLISHED;
   }
 
@@ -78,21 +79,31 @@ export class PublishSide {
     }
   }
 
-  #taken(message: StoredMessage, mandatory: boolean): PublishReceipt {
+  #taken(message: StoredMessage, mandatory: boolean, lane: number): PublishReceipt {
     try {
-      const routed = this.#host.virtualHost.publish(message);
+      const routed = this.#host.virtualHost.publish(message, this.#publisher(lane));
       if (routed === "rejected") return { outcome: "nacked", reason: "the broker rejected the message" };
       return routed === "unroutable" && mandatory ? { outcome: "unroutable", reason: "312 NO_ROUTE" } : CONFIRMED;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      // It closes the channel, and the next message goes over another.
+      this.#publishers.delete(lane);
       return refused(error);
     }
   }
 
-  #takenLater(message: StoredMessage, mandatory: boolean): Promise<PublishReceipt> {
+  #publisher(lane: number): object {
+    const known = this.#publishers.get(lane);
+    if (known !== undefined) return known;
+    const publisher = {};
+    this.#publishers.set(lane, publisher);
+    return publisher;
+  }
+
+  #takenLater(take: () => PublishReceipt): Promise<PublishReceipt> {
     return new Promise((resolve) =>
       this.#inlet.send(
-        () => resolve(this.#taken(message, mandatory)),
+        () => resolve(take()),
         () => resolve({ outcome: "unknown", reason: "the connection was closed before the broker confirmed" }),
       )
     );

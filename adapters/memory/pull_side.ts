@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MemoryDelivery } from "./delivery.ts";
+import type { PulledDelivery } from "../../src/ports/broker.ts";
 import { Holder } from "./holder.ts";
 import type { Inlet } from "./inlet.ts";
 import type { AnyQueue } from "./any_queue.ts";
@@ -23,9 +23,10 @@ export class PullSide {
   }
 
   /** Takes a message off a queue; undefined when none waits. */
-  pull(queue: AnyQueue): MemoryDelivery | undefined {
-    const entry = queue.pull();
-    return entry === undefined ? undefined : this.#handOf(queue).take(entry);
+  pull(queue: AnyQueue): PulledDelivery | undefined {
+    const pulled = queue.pull();
+    if (pulled === undefined) return undefined;
+    return Object.assign(this.#handOf(queue).take(pulled.entry), { waiting: pulled.waiting });
   }
 
   /** What was pulled from a queue and not settled. */
@@ -48,7 +49,11 @@ export class PullSide {
   #handOf(queue: AnyQueue): Holder {
     const known = this.#holders.get(queue);
     if (known !== undefined) return known;
-    for (const [other, { held }] of this.#holders) if (held === 0) this.#holders.delete(other);
+    for (const [other, holder] of this.#holders) {
+      if (holder.held > 0) continue;
+      this.#holders.delete(other);
+      holder.forget();
+    }
     const holder = new Holder(queue, { inlet: this.#inlet, terms: this.#terms, onLate: () => this.giveBack() });
     this.#holders.set(queue, holder);
     return holder;

@@ -40,8 +40,7 @@ export class MemoryPuller implements Puller {
     return this.#terms.ask((queue) => {
       // It was closed before the broker has read this.
       if (this.#isClosed) return null;
-      const delivery = this.#hands.pull(queue);
-      return delivery === undefined ? null : Object.assign(delivery, { waiting: queue.messages });
+      return this.#hands.pull(queue) ?? null;
     });
   }
 

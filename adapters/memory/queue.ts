@@ -9,16 +9,24 @@
 import type { Clock } from "../../src/clock.ts";
 import type { QueueSpec } from "../../src/topology/specs.ts";
 import { Alarm } from "./alarm.ts";
+import { Backlog } from "./backlog.ts";
+import { Backpressure } from "./backpressure.ts";
 import type { ConsumedQueue, Consumer } from "./consumer.ts";
 import { ConsumerLine } from "./consumer_line.ts";
 import type { DeathReason } from "./death_history.ts";
 import type { Declared } from "./equivalence.ts";
-import { type WaitingList, waitingList } from "./priority_list.ts";
 import { type QueueSettings, queueSettings } from "./queue_settings.ts";
 import type { QueueEntry } from "./ready_list.ts";
+import type { Hands } from "./holder.ts";
 import { noPull } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
-import { type Burial, Unburied } from "./unburied.ts";
+import type { Burial } from "./unburied.ts";
+
+/** What was taken off a queue, and what was behind it. */
+export interface PulledEntry {
+  readonly entry: QueueEntry;
+  readonly waiting: number;
+}
 
 /** What a queue needs of the broker it is in. */
 export interface QueueHost {
@@ -39,14 +47,16 @@ export class MemoryQueue implements ConsumedQueue {
   /** The connection an exclusive queue belongs to. */
   readonly owner: object | undefined;
   readonly #host: QueueHost;
-  readonly #ready: WaitingList;
+  readonly #ready: Backlog;
   readonly #consumers: ConsumerLine<Consumer>;
-  readonly #unburied = new Unburied();
+  /** Undefined where a publisher is never told to stop. */
+  readonly #backpressure: Backpressure | undefined;
+  /** Everybody who may hold something. */
+  readonly #hands = new Set<Hands>();
   readonly #alarm: Alarm;
   /** When it goes if nobody uses it; `Infinity` while somebody does. */
   #goesAtMs = Infinity;
   #nextRank = 0;
-  #readyBytes = 0;
   #unsettled = 0;
   #isGone = false;
 
@@ -56,8 +66,9 @@ export class MemoryQueue implements ConsumedQueue {
     this.settings = queueSettings(spec);
     this.owner = owner;
     this.#host = host;
-    this.#ready = waitingList(this.settings.maxPriority);
+    this.#ready = new Backlog(this.settings);
     this.#consumers = new ConsumerLine(this.settings);
+    if (this.isQuorum && this.settings.overflow !== "drop-head") this.#backpressure = new Backpressure();
     this.#alarm = new Alarm(host.clock, () => this.expire());
     this.#use();
   }
@@ -74,8 +85,15 @@ export class MemoryQueue implements ConsumedQueue {
     return this.#unsettled;
   }
 
+  /** As many as the broker counts: whoever holds something of a quorum queue is one as well. */
   get consumers(): number {
-    return this.#consumers.size;
+    let count = this.#consumers.size;
+    if (this.isQuorum) { for (const { countsAs } of this.#hands) count += countsAs; }
+    return count;
+  }
+
+  get subscribers(): number {
+    return this.#consumers.members;
   }
 
   /** Whether a connection may use it: an exclusive queue is its owner's alone. */
@@ -88,9 +106,9 @@ export class MemoryQueue implements ConsumedQueue {
     return this.#ready.toArray();
   }
 
-  /** Takes a message in; false when it is full and told to refuse. */
-  publish(message: StoredMessage): boolean {
-    if (this.#refuses(message)) {
+  /** Takes a message in; false when it is full and told to refuse. `publisher` is undefined where nobody hears of it. */
+  publish(message: StoredMessage, publisher: object | undefined): boolean {
+    if (this.#refuses(message, publisher)) {
       if (this.settings.overflow === "reject-publish-dlx") this.#host.bury(message, this, "maxlen");
       return false;
     }
@@ -106,17 +124,30 @@ export class MemoryQueue implements ConsumedQueue {
    *
    * @throws {Refusal} a quorum queue with a single active consumer
    */
-  pull(): QueueEntry | undefined {
+  pull(): PulledEntry | undefined {
     if (this.isQuorum && this.settings.isSingle) throw noPull(this.spec.name);
     this.#dropExpired();
-    const entry = this.#shift();
+    const entry = this.#ready.shift();
     if (entry !== undefined) this.#unsettled++;
+    // A quorum queue counts what has expired behind it, and lets it go then.
+    const { size } = this.#ready;
+    this.#dropExpired();
     this.#use();
-    return entry;
+    this.#observe();
+    return entry && { entry, waiting: this.isQuorum ? size : this.#ready.size };
+  }
+
+  heldBy(hands: Hands): void {
+    this.#hands.add(hands);
+  }
+
+  heldNoMoreBy(hands: Hands): void {
+    this.#hands.delete(hands);
   }
 
   acknowledge(): void {
     this.#unsettled--;
+    this.#letGo();
   }
 
   /** A classic queue finds the old place again; a quorum queue without a delivery limit puts it at the back. */
@@ -124,17 +155,21 @@ export class MemoryQueue implements ConsumedQueue {
     const goesToTheBack = this.isQuorum && this.settings.deliveryLimit === Infinity;
     this.#comesBack(entry, goesToTheBack);
     this.#settleDown();
+    this.#letGo();
   }
 
   giveBack(entries: readonly QueueEntry[]): void {
     for (const entry of entries) this.#comesBack(entry, false);
     this.#settleDown();
+    this.#letGo();
   }
 
   discard(entry: QueueEntry): void {
     if (this.#isGone) return;
     this.#unsettled--;
     this.#host.bury(entry.message, this, "rejected");
+    this.#letGo();
+    this.#observe();
   }
 
   /** Somebody has asked for it or declared it again: a use of a classic queue, not of a quorum queue. */
@@ -170,9 +205,10 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** Drops everything that waits. */
   purge(): void {
-    while (this.#shift() !== undefined);
+    while (this.#ready.shift() !== undefined);
     this.#alarm.stop();
     this.#setAlarm();
+    this.#observe();
   }
 
   /** Ends the queue: what waits is gone, and every consumer is told. */
@@ -186,15 +222,20 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** Lets go of what has expired at the head and of nothing behind it, and of itself. */
   expire(): void {
-    if (this.#goesAtMs !== Infinity && this.#goesAtMs <= this.#host.clock.elapsed()) return this.#host.abandoned(this);
-    if (this.#unburied.size > 0) this.#buryAgain();
+    if (this.#goesAtMs !== Infinity && this.#goesAtMs <= this.#host.clock.elapsed()) {
+      if (this.consumers === 0) return this.#host.abandoned(this);
+      // Whoever holds something of it lets it go later.
+      this.#goesAtMs = Infinity;
+    }
+    if (this.#ready.unburied.size > 0) this.#buryAgain();
     this.#dropExpired();
     this.#setAlarm();
+    this.#observe();
   }
 
   /** Keeps what died and nobody took, to try again later. */
   keep(burial: Burial): void {
-    this.#unburied.add(burial, this.#host.clock.elapsed());
+    this.#ready.unburied.add(burial, this.#host.clock.elapsed());
     this.#setAlarm();
   }
 
@@ -204,7 +245,7 @@ export class MemoryQueue implements ConsumedQueue {
   }
 
   #buryAgain(): void {
-    this.#unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
+    this.#ready.unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
   }
 
   #entry(message: StoredMessage): QueueEntry {
@@ -215,7 +256,6 @@ export class MemoryQueue implements ConsumedQueue {
 
   #enqueue(entry: QueueEntry): void {
     this.#ready.push(entry);
-    this.#readyBytes += entry.message.body.byteLength;
     this.#dropOverflow();
     this.expire();
   }
@@ -228,7 +268,6 @@ export class MemoryQueue implements ConsumedQueue {
     if (this.isQuorum) entry.rank = this.#nextRank++;
     if (toTheBack) this.#ready.push(entry);
     else this.#ready.giveBack(entry);
-    this.#readyBytes += entry.message.body.byteLength;
   }
 
   /** Deals with what has come back. */
@@ -241,9 +280,10 @@ export class MemoryQueue implements ConsumedQueue {
   #dispatch(): void {
     for (this.#dropExpired(); this.#ready.size > 0; this.#dropExpired()) {
       const consumer = this.#consumers.next();
-      if (consumer === undefined) return;
-      this.#handTo(consumer, this.#shift() as QueueEntry);
+      if (consumer === undefined) break;
+      this.#handTo(consumer, this.#ready.shift() as QueueEntry);
     }
+    this.#observe();
   }
 
   #handTo(consumer: Consumer, entry: QueueEntry): void {
@@ -252,49 +292,48 @@ export class MemoryQueue implements ConsumedQueue {
     this.#consumers.offer(consumer);
   }
 
-  #shift(): QueueEntry | undefined {
-    const entry = this.#ready.shift();
-    if (entry !== undefined) this.#readyBytes -= entry.message.body.byteLength;
-    return entry;
-  }
-
   #dropOverflow(): void {
     if (this.settings.overflow !== "drop-head") return;
-    while (this.#isOver(0, 0) && this.#ready.size > 0) {
-      this.#host.bury((this.#shift() as QueueEntry).message, this, "maxlen");
+    while (this.#ready.fullness === "over" && this.#ready.size > 0) {
+      this.#host.bury((this.#ready.shift() as QueueEntry).message, this, "maxlen");
     }
   }
 
-  /** A classic queue refuses what would go beyond its length, a quorum queue what comes when it is beyond it. */
-  #refuses({ body }: StoredMessage): boolean {
+  /** A classic queue refuses what would go beyond its length, a quorum queue those whom it has told to stop. */
+  #refuses({ body }: StoredMessage, publisher: object | undefined): boolean {
     if (this.settings.overflow === "drop-head") return false;
-    return this.isQuorum ? this.#isOver(0, 0) : this.#isOver(1, body.byteLength);
+    if (this.#backpressure === undefined) return this.#ready.isFullFor(body.byteLength);
+    return publisher !== undefined && this.#backpressure.refuses(publisher, this.#ready.fullness);
   }
 
-  #isOver(more: number, moreBytes: number): boolean {
-    const { maxLength, maxLengthBytes } = this.settings;
-    const { size, bytes } = this.#unburied;
-    return this.#ready.size + size + more > maxLength || this.#readyBytes + bytes + moreBytes > maxLengthBytes;
+  /** Its length has changed. */
+  #observe(): void {
+    this.#backpressure?.observe(this.#ready.fullness);
+  }
+
+  /** Somebody holds less than before, which may have kept a quorum queue from going. */
+  #letGo(): void {
+    if (this.isQuorum && this.settings.expiresMs !== Infinity) this.#use();
   }
 
   #dropExpired(): void {
     for (let head = this.#ready.peek(); head !== undefined; head = this.#ready.peek()) {
       if (head.expiresAtMs === Infinity || head.expiresAtMs > this.#host.clock.elapsed()) return;
-      this.#shift();
+      this.#ready.shift();
       this.#host.bury(head.message, this, "expired");
     }
   }
 
   #use(): void {
     const { expiresMs } = this.settings;
-    const isFree = expiresMs !== Infinity && this.#consumers.size === 0;
+    const isFree = expiresMs !== Infinity && this.consumers === 0;
     this.#goesAtMs = isFree ? this.#host.clock.elapsed() + expiresMs : Infinity;
     this.#setAlarm();
   }
 
   /** What it is set for may have been put off when it rings. */
   #setAlarm(): void {
-    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs, this.#unburied.dueMs);
+    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs, this.#ready.unburied.dueMs);
     if (dueMs !== Infinity && this.#host.isInUse) this.#alarm.set(dueMs);
   }
 }

@@ -44,7 +44,7 @@ export class MemoryStream implements ConsumedQueue {
   }
 
   /** Who reads it. */
-  get readers(): number {
+  get subscribers(): number {
     return this.#readers.size;
   }
 
@@ -97,6 +97,12 @@ export class MemoryStream implements ConsumedQueue {
 
   /** Nobody waits for anybody else. */
   goOn(): void {}
+
+  /** The broker counts no reader. */
+  heldBy(): void {}
+
+  /** As {@linkcode MemoryStream.heldBy}. */
+  heldNoMoreBy(): void {}
 
   acknowledge(): void {
     this.#unsettled--;

@@ -11,8 +11,8 @@ import type { StoredMessage } from "./stored_message.ts";
 export interface Burial {
   readonly dead: StoredMessage;
   readonly reason: DeathReason;
-  /** Whether it is kept until it has arrived; RabbitMQ 3.10 loses anything else on its way into a stream. */
-  readonly isPatient: boolean;
+  /** Who keeps it until it has arrived; undefined for nobody. */
+  readonly keeper: object | undefined;
   /** Queues that need not be asked again. */
   readonly done: Set<unknown>;
 }

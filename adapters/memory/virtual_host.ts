@@ -208,12 +208,13 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     };
   }
 
-  publish(message: StoredMessage): Routed {
+  /** `publisher` is whom a full queue may tell to stop: an AMQP channel. */
+  publish(message: StoredMessage, publisher: object): Routed {
     const queues = this.#route(message);
     if (queues === undefined) throw noExchange(message.exchange);
     if (queues.length === 0) return "unroutable";
     let outcome: Routed = "routed";
-    for (const queue of queues) if (!queue.publish(message)) outcome = "rejected";
+    for (const queue of queues) if (!queue.publish(message, publisher)) outcome = "rejected";
     return outcome;
   }
 
@@ -223,17 +224,18 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     if (exchange === undefined) return;
     const dead = deadLettered(message, { queue: spec.name, reason, exchange, routingKey, atMs: this.clock.now() });
     if (dead === "lost") return;
-    const { isPatient } = settings;
-    const burial: Burial = { dead, reason, isPatient, done: new Set() };
-    if (!this.hasArrived(burial) && isPatient) queue.keep(burial);
+    const keeper = settings.isPatient ? queue : undefined;
+    const burial: Burial = { dead, reason, keeper, done: new Set() };
+    if (!this.hasArrived(burial) && keeper !== undefined) queue.keep(burial);
   }
 
-  hasArrived({ dead, reason, isPatient, done }: Burial): boolean {
+  /** RabbitMQ 3.10 loses what nobody keeps on its way into a stream, and asks no full quorum queue whether it takes it. */
+  hasArrived({ dead, reason, keeper, done }: Burial): boolean {
     const isLost = (queue: AnyQueue): boolean =>
-      (!isPatient && queue instanceof MemoryStream) ||
+      (keeper === undefined && queue instanceof MemoryStream) ||
       (reason !== "rejected" && isDeathCycle(dead.headers, queue.spec.name));
     const queues = (this.#route(dead) ?? []).filter((queue) => !isLost(queue));
-    for (const queue of queues) if (!done.has(queue) && queue.publish(dead)) done.add(queue);
+    for (const queue of queues) if (!done.has(queue) && queue.publish(dead, keeper)) done.add(queue);
     return queues.length > 0 && queues.every((queue) => done.has(queue));
   }
 

@@ -9,6 +9,7 @@ import { acknowledgementTimeout } from "./broker/acknowledgement_timeout.ts";
 import { blocking } from "./broker/blocking.ts";
 import { comparing } from "./broker/comparing.ts";
 import { consuming } from "./broker/consuming.ts";
+import { counting } from "./broker/counting.ts";
 import { atLeastOnce, deadLetterRetry } from "./broker/dead_letter_retry.ts";
 import { deadLetters } from "./broker/dead_letters.ts";
 import { declaring } from "./broker/declaring.ts";
@@ -56,6 +57,7 @@ const GROUPS: Readonly<Record<string, (scenario: Scenario) => void>> = {
   "routing": routing,
   "the wire": wireValues,
   "consuming": consuming,
+  "counting": counting,
   "settling": settling,
   "pulling": pulling,
   "a single active consumer": (it) => singleActiveConsumer(it.needing("single_active_consumer")),

@@ -65,6 +65,25 @@ export function consuming(it: Scenario): void {
   );
 
   onEachQueueType(it, (it, type) => {
+    it(
+      `hands out of a ${type} queue as many as a changed prefetch allows, beside what is in hand from before`,
+      async (world) => {
+        const queue = await world.queue("q", { "x-queue-type": type });
+        await world.fill(queue, "1", "2", "3", "4", "5", "6", "7");
+        const { bodies, deliveries, subscription } = await world.read(queue, { prefetch: 2 });
+        await world.until("two messages", () => bodies().length === 2);
+        await subscription.setPrefetch(1);
+        await world.until("a third", () => bodies().length === 3);
+        await subscription.setPrefetch(2);
+        await world.until("two more", () => bodies().length === 5);
+        for (const settled of [0, 2]) deliveries[settled]?.settle("ack");
+        deliveries[4]?.settle("ack");
+        await world.until("a sixth for the fifth", () => bodies().length === 6);
+        await world.depth(queue, 1);
+        assert.deepEqual(bodies(), ["1", "2", "3", "4", "5", "6"]);
+      },
+    );
+
     it(`has handed over all that left its ${type} queue, once it has caught up`, async (world) => {
       const queue = await world.queue("q", { "x-queue-type": type });
       const { deliveries, subscription } = await world.read(queue, { each: (delivery) => delivery.settle("ack") });

@@ -5,7 +5,9 @@
  */
 
 import assert from "node:assert/strict";
-import { onEachQueueType, type Scenario, textOf } from "./world.ts";
+import type { BrokerConnection } from "../../../src/ports/broker.ts";
+import type { DeclareArguments } from "../../../src/topology/specs.ts";
+import { onEachQueueType, type Scenario, textOf, type World } from "./world.ts";
 
 /** The cases about length limits. */
 export function overflowing(it: Scenario): void {
@@ -89,7 +91,105 @@ export function overflowing(it: Scenario): void {
     assert.equal((await world.publish(queue, { body: "x" })).outcome, "nacked");
   });
 
-  it.needing("quorum_queues")(
+  const quorum = it.needing("quorum_queues");
+
+  quorum("refuses whoever has filled a quorum queue until a fifth of its length is free", async (world) => {
+    const queue = await fullQuorumQueue(world, { "x-max-length": 5 }, "x");
+    await drainTo(world, queue, 5);
+    assert.equal((await world.publish(queue)).outcome, "nacked");
+    await drainTo(world, queue, 4);
+    await taken(world, queue);
+  });
+
+  quorum("refuses whoever has filled a quorum queue until a fifth of its bytes is free", async (world) => {
+    const queue = await fullQuorumQueue(world, { "x-max-length-bytes": 1_000 }, "x".repeat(401));
+    await drainTo(world, queue, 2);
+    assert.equal((await world.publish(queue, { body: "and no byte more" })).outcome, "nacked");
+    await drainTo(world, queue, 1);
+    await taken(world, queue);
+  });
+
+  quorum("rounds down what has to be free: of a quorum queue for one message, all of it", async (world) => {
+    const queue = await fullQuorumQueue(world, { "x-max-length": 1 }, "x");
+    await drainTo(world, queue, 1);
+    assert.equal((await world.publish(queue)).outcome, "nacked");
+    await world.mq.purgeQueue(queue);
+    await taken(world, queue);
+  });
+
+  quorum(
+    "takes from whoever comes to a quorum queue while those before wait, until it is too long again",
+    async (world) => {
+      const queue = await fullQuorumQueue(world, { "x-max-length": 5 }, "x");
+      const { mq: early } = await world.connect();
+      assert.equal((await world.publish(queue, {}, early)).outcome, "nacked");
+      await drainTo(world, queue, 5);
+      const { mq: late } = await world.connect();
+      assert.deepEqual(await world.publish(queue, {}, late), { outcome: "confirmed" });
+      await refused(world, queue, late);
+      for (const mq of [world.mq, early]) assert.equal((await world.publish(queue, {}, mq)).outcome, "nacked");
+      await drainTo(world, queue, 4);
+      for (const mq of [world.mq, early, late]) {
+        await world.mq.purgeQueue(queue);
+        await taken(world, queue, mq);
+      }
+    },
+  );
+
+  quorum("takes again when a consumer of a quorum queue has fetched what was too much", async (world) => {
+    const queue = await fullQuorumQueue(world, { "x-max-length": 5 }, "x");
+    const { deliveries } = await world.read(queue, { prefetch: 1 });
+    await world.until("a message", () => deliveries.length === 1);
+    assert.equal((await world.publish(queue)).outcome, "nacked");
+    await world.read(queue);
+    await world.depth(queue, 0);
+    await taken(world, queue);
+  });
+
+  onEachQueueType(it, (it, source) => {
+    it.needing("quorum_queues")(
+      `lets what dies in a ${source} queue into a full quorum queue that refuses, and not into a classic one`,
+      async (world) => {
+        const exchange = await world.exchange("dlx", "fanout");
+        const full = await fullQuorumQueue(world, { "x-max-length": 1 }, "x");
+        const classic = await world.queue("classic", { "x-max-length": 1, "x-overflow": "reject-publish" });
+        await world.fill(classic, "x");
+        const roomy = await world.queue("roomy");
+        for (const queue of [full, classic, roomy]) await world.bind(queue, exchange);
+        const length = await lengthOf(world, full);
+        const queue = await world.queue("q", { "x-queue-type": source, "x-dead-letter-exchange": exchange });
+        await world.fill(queue, "1", "2", "3");
+        for (let left = 3; left > 0; left--) (await world.hold(queue)).settle("discard");
+        await world.depth(roomy, 3);
+        await world.depth(full, length + 3);
+        await world.depth(classic, 1);
+        assert.equal((await world.publish(full)).outcome, "nacked");
+      },
+    );
+  });
+
+  it.needing("at_least_once_dead_letters")(
+    "lets what dies at least once into no full quorum queue that refuses",
+    async (world) => {
+      const full = await fullQuorumQueue(world, { "x-max-length": 1 }, "x");
+      const queue = await world.queue("q", {
+        "x-queue-type": "quorum",
+        "x-dead-letter-strategy": "at-least-once",
+        "x-dead-letter-exchange": "",
+        "x-dead-letter-routing-key": full,
+        "x-overflow": "reject-publish",
+        "x-max-length": 1,
+      });
+      const length = await lengthOf(world, full);
+      await world.fill(queue, "1", "2");
+      for (const delivery of [await world.hold(queue), await world.hold(queue)]) delivery.settle("discard");
+      // What was not taken counts against the length of its own queue.
+      await refused(world, queue);
+      assert.equal(await lengthOf(world, full), length);
+    },
+  );
+
+  quorum(
     "drops the oldest message of a quorum queue that is told to refuse and dead-letter",
     async (world) => {
       const dead = await world.queue("dead");
@@ -121,4 +221,37 @@ export function overflowing(it: Scenario): void {
     assert.equal(message.headers["x-first-death-reason"], "maxlen");
     assert.deepEqual(await world.bodies(queue, 1), ["1"]);
   });
+}
+
+/** A quorum queue that refuses, and is longer than it may be; it has told the world's connection so. */
+async function fullQuorumQueue(world: World, args: DeclareArguments, body: string): Promise<string> {
+  const queue = await world.queue("full", { ...args, "x-queue-type": "quorum", "x-overflow": "reject-publish" });
+  await refused(world, queue, world.mq, body);
+  return queue;
+}
+
+/** Publishes until that is refused: a queue tells its publishers that it is full a moment after it has become so. */
+async function refused(world: World, queue: string, by: BrokerConnection = world.mq, body = ""): Promise<void> {
+  await world.until("a nack", async () => (await world.publish(queue, { body }, by)).outcome === "nacked");
+}
+
+async function lengthOf(world: World, queue: string): Promise<number> {
+  const state = await world.mq.checkQueue(queue);
+  return state.status === "present" ? state.messages : -1;
+}
+
+/** As {@linkcode refused}, until it is not. */
+async function taken(world: World, queue: string, by: BrokerConnection = world.mq): Promise<void> {
+  await world.until("a confirm", async () => (await world.publish(queue, {}, by)).outcome === "confirmed");
+}
+
+/** Takes messages off a queue until so many are left. */
+async function drainTo(world: World, queue: string, left: number): Promise<void> {
+  for (let waiting = Infinity; waiting > left;) {
+    const pulled = await world.until("a message", () => world.pull(queue));
+    pulled.settle("ack");
+    waiting = pulled.waiting;
+    assert.ok(waiting >= left, `${waiting} messages wait in ${queue}`);
+  }
+  await world.depth(queue, left);
 }

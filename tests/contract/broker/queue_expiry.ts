@@ -29,12 +29,23 @@ export function queueExpiry(it: Scenario): void {
     await world.depth(dead, 0);
   });
 
-  it.needing("quorum_queues")("removes a quorum queue that nobody uses, although it is asked for", async (world) => {
-    const queue = await world.queue("q", { "x-queue-type": "quorum", "x-expires": 50 });
-    await world.fill(queue, "1");
-    // RabbitMQ looks at its quorum queues every five seconds.
-    await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent", 30_000);
-  });
+  it.needing("quorum_queues")(
+    "removes a quorum queue that nobody uses, although it is asked for, and none of which somebody holds a message",
+    async (world) => {
+      const args = { "x-queue-type": "quorum", "x-expires": 500 };
+      const [pulled, cancelled] = [await world.queue("pulled", args), await world.queue("cancelled", args)];
+      for (const queue of [pulled, cancelled]) await world.fill(queue, "1");
+      await world.hold(pulled);
+      const { deliveries, subscription } = await world.read(cancelled);
+      await world.until("a message", () => deliveries.length === 1);
+      await subscription.cancel();
+      const queue = await world.queue("q", args);
+      await world.fill(queue, "1");
+      // RabbitMQ looks at a quorum queue every five seconds: at those before first.
+      await world.until("the queue to go", async () => (await world.mq.checkQueue(queue)).status === "absent", 30_000);
+      for (const held of [pulled, cancelled]) assert.equal((await world.mq.checkQueue(held)).status, "present");
+    },
+  );
 
   it("keeps a queue that has a consumer, or is pulled from, declared again or asked for now and then", async (world) => {
     const args = { "x-expires": EXPIRES_MS };
