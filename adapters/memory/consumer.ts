@@ -12,7 +12,7 @@ import type { QueueEntry } from "./ready_list.ts";
 
 /** The queue side of a consumer. */
 export interface ConsumedQueue extends SourceQueue {
-  /** The consumer can take another message. */
+  /** The consumer may have room for another message; it is handed none before {@linkcode ConsumedQueue.goOn}. */
   offer(consumer: Consumer): void;
   /** The consumer is to be taken for a new one. */
   replaceConsumer(consumer: Consumer): void;
@@ -96,8 +96,10 @@ export class Consumer extends Holder {
 
   protected override release(delivery: MemoryDelivery, as: SettleAs): void {
     this.#count(delivery);
-    super.release(delivery, as);
+    // It is in line before the message is back, and may be handed it again.
     this.#queue.offer(this);
+    super.release(delivery, as);
+    this.#queue.goOn();
   }
 
   /** Takes no more; what it holds can still be settled. */

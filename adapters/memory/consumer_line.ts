@@ -16,7 +16,10 @@ export interface Standing {
 export interface LineOptions {
   /** One consumer gets everything, the others wait to take its place. */
   readonly isSingle: boolean;
-  /** A quorum queue counts of several only the active one, and lets nobody pass who has waited longer. */
+  /**
+   * A quorum queue counts of several only the active one, and lets nobody pass who has waited longer. A consumer that is full is out of
+   * its line until it has settled something; in that of a classic queue it stays until its turn comes and it is full still.
+   */
   readonly isQuorum: boolean;
 }
 
@@ -25,7 +28,7 @@ export class ConsumerLine<Member extends Standing> {
   readonly #options: LineOptions;
   /** In the order they came. */
   readonly #members = new Set<Member>();
-  /** By priority, highest first: those that can take a message, longest waiting first. A full one leaves until it has settled something. */
+  /** By priority, highest first: who may be able to take a message, longest waiting first. */
   readonly #ready = new Map<number, Set<Member>>();
   #active: Member | undefined;
 
@@ -64,13 +67,15 @@ export class ConsumerLine<Member extends Standing> {
 
   /** It may be able to take a message. */
   offer(member: Member): void {
-    if (this.#options.isSingle || !member.hasCredit) return;
-    const ready = this.#ready.get(member.priority);
-    if (ready === undefined) this.#addLevel(member);
-    else ready.add(member);
+    if (member.hasCredit) this.#queueUp(member);
   }
 
-  /** Who takes the next message; whoever still can has to be offered again. */
+  /** It was handed a message. */
+  served(member: Member): void {
+    if (!this.#options.isQuorum || member.hasCredit) this.#queueUp(member);
+  }
+
+  /** Who takes the next message, and is {@linkcode ConsumerLine.served} it. */
   next(): Member | undefined {
     if (this.#options.isSingle) return this.#active?.hasCredit === true ? this.#active : undefined;
     for (const ready of this.#ready.values()) {
@@ -89,6 +94,14 @@ export class ConsumerLine<Member extends Standing> {
     this.#ready.clear();
     this.#active = undefined;
     return members;
+  }
+
+  /** Whoever stands in line keeps the place. */
+  #queueUp(member: Member): void {
+    if (this.#options.isSingle || !this.#members.has(member)) return;
+    const ready = this.#ready.get(member.priority);
+    if (ready === undefined) this.#addLevel(member);
+    else ready.add(member);
   }
 
   #successor(): Member | undefined {

@@ -181,6 +181,7 @@ export class MemoryQueue implements ConsumedQueue {
     this.#consumers.add(consumer);
     this.#use();
     this.offer(consumer);
+    this.#dispatch();
   }
 
   removeConsumer(consumer: Consumer): void {
@@ -196,11 +197,11 @@ export class MemoryQueue implements ConsumedQueue {
   replaceConsumer(consumer: Consumer): void {
     this.#consumers.comeAgain(consumer);
     this.offer(consumer);
+    this.#dispatch();
   }
 
   offer(consumer: Consumer): void {
     this.#consumers.offer(consumer);
-    this.#dispatch();
   }
 
   /** Drops everything that waits. */
@@ -270,10 +271,11 @@ export class MemoryQueue implements ConsumedQueue {
     else this.#ready.giveBack(entry);
   }
 
-  /** Deals with what has come back. */
+  /** Deals with what has come back: a quorum queue hands it out before it looks at its length. */
   #settleDown(): void {
+    if (this.isQuorum) this.#dispatch();
     this.#dropOverflow();
-    this.#dispatch();
+    if (!this.isQuorum) this.#dispatch();
     this.expire();
   }
 
@@ -289,7 +291,7 @@ export class MemoryQueue implements ConsumedQueue {
   #handTo(consumer: Consumer, entry: QueueEntry): void {
     this.#unsettled++;
     consumer.deliver(entry);
-    this.#consumers.offer(consumer);
+    this.#consumers.served(consumer);
   }
 
   #dropOverflow(): void {

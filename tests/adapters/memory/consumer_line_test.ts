@@ -29,8 +29,8 @@ it("a line of consumers takes turns within a priority, and serves a lower one on
     fc.constant("next" as const),
   );
   fc.assert(
-    fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), (steps) => {
-      const line = new ConsumerLine<Member>({ isSingle: false, isQuorum: false });
+    fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), fc.boolean(), (steps, isQuorum) => {
+      const line = new ConsumerLine<Member>({ isSingle: false, isQuorum });
       const members: Member[] = [];
       let time = 0;
       const stand = (member: Member): void => {
@@ -39,13 +39,17 @@ it("a line of consumers takes turns within a priority, and serves a lower one on
       };
       for (const one of steps) {
         if (one === "next") {
-          const [expected] = members.filter(({ since }) => since !== undefined)
+          const inLine = members.filter(({ since }) => since !== undefined)
             .toSorted((a, b) => b.priority - a.priority || Number(a.since) - Number(b.since));
+          const expected = inLine.find(({ hasCredit }) => hasCredit);
           assert.equal(line.next(), expected);
+          // Whoever was asked and could not has lost the place.
+          for (const asked of inLine.slice(0, expected && inLine.indexOf(expected))) asked.since = undefined;
           if (expected === undefined) continue;
           expected.since = undefined;
           expected.credit--;
-          stand(expected);
+          if (!isQuorum || expected.hasCredit) expected.since = time++;
+          line.served(expected);
         } else if ("join" in one) {
           const member = new Member(one.join, one.credit);
           members.push(member);

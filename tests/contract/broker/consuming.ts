@@ -127,6 +127,25 @@ export function consuming(it: Scenario): void {
     });
   });
 
+  onEachQueueType(it, (it, type) => {
+    const label = type === "classic"
+      ? "keeps the turn of a consumer of a classic queue that has room again before anything has come"
+      : "takes the turn of a consumer of a quorum queue that has its prefetch in hand";
+    it(label, async (world) => {
+      const queue = await world.queue("q", { "x-queue-type": type });
+      const first = await world.read(queue, { prefetch: 1 });
+      await world.fill(queue, "1");
+      await world.until("a message", () => first.deliveries.length === 1);
+      const second = await world.read(queue, { prefetch: 1 });
+      first.deliveries[0]?.settle("ack");
+      // Whatever stands behind the acknowledgement on its channel.
+      await first.subscription.caughtUp();
+      await world.fill(queue, "2");
+      await world.until("another", () => first.deliveries.length + second.deliveries.length === 2);
+      assert.deepEqual([first.bodies(), second.bodies()], type === "classic" ? [["1", "2"], []] : [["1"], ["2"]]);
+    });
+  });
+
   it("passes over a consumer that has its prefetch in hand", async (world) => {
     const queue = await world.queue("q");
     const busy = await world.read(queue, { prefetch: 1 });

@@ -45,6 +45,25 @@ export function overflowing(it: Scenario): void {
       assert.deepEqual(await world.bodies(queue, 1), [kept]);
     });
 
+    it(
+      `${
+        type === "classic" ? "drops" : "hands to a waiting consumer"
+      } what comes back to a ${type} queue with room for none`,
+      async (world) => {
+        const dead = await world.queue("dead");
+        const args = { ...typed, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+        const queue = await world.queue("q", { ...args, "x-max-length": 0 });
+        const first = await world.read(queue, { prefetch: 1 });
+        await world.fill(queue, "1");
+        await world.until("the message", () => first.deliveries.length === 1);
+        const second = await world.read(queue, { prefetch: 1 });
+        first.deliveries[0]?.settle("requeue");
+        if (type === "classic") assert.deepEqual(await world.bodies(dead, 1), ["1"]);
+        else await world.until("it again", () => second.deliveries.length + first.deliveries.length === 2);
+        await world.depth(dead, 0);
+      },
+    );
+
     it(`hands a message to a waiting consumer of a ${type} queue with room for none`, async (world) => {
       const queue = await world.queue("q", { ...typed, "x-max-length": 0 });
       const { bodies } = await world.read(queue);
