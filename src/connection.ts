@@ -26,9 +26,9 @@ import { signalOf } from "./internal/option_kinds.ts";
 import type { Broker, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
 import type { RelayStore } from "./ports/outbox_store.ts";
-import { Relay } from "./patterns/outbox/relay.ts";
+import type { Relay } from "./patterns/outbox/relay.ts";
 import type { RelayOptions } from "./patterns/outbox/relay_options.ts";
-import type { RelayRun } from "./patterns/outbox/relay_run.ts";
+import { Relays } from "./patterns/outbox/relays.ts";
 import { openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
 import type { PeekedMessage } from "./patterns/replay/peeked_message.ts";
 import { replayQueue } from "./patterns/replay/replay.ts";
@@ -69,7 +69,7 @@ export class Connection {
   readonly #consumers = new Set<Consumer>();
   readonly #loops = new Set<OpenLoop>();
   readonly #feeds = new Set<Feed>();
-  readonly #relayRuns = new Set<RelayRun>();
+  readonly #relays: Relays;
   readonly #budgetEnd = new AbortController();
   readonly #closingNow = new AbortController();
   #closing: Promise<DrainReport> | undefined;
@@ -80,6 +80,9 @@ export class Connection {
     this.#interceptors = options.interceptors ?? {};
     this.#gate = parts.gate;
     this.#meter = new PublishMeter(parts.environment.recorder);
+    const { publishTimeoutMs, drainTimeoutMs } = parts.settings;
+    const assertOpen = (): void => this.#assertOpen();
+    this.#relays = new Relays({ ...parts, publishTimeoutMs, drainTimeoutMs, loops: this.#loops, assertOpen });
   }
 
   /**
@@ -208,18 +211,7 @@ export class Connection {
    * @throws {RangeError} an option out of range, a `maxAttempts` that is not the store's
    */
   relay(store: RelayStore, options: RelayOptions = {}): Relay {
-    const { broker, environment, gate, hub, settings } = this.#parts;
-    return new Relay(store, {
-      broker,
-      environment,
-      gate,
-      hub,
-      publishTimeoutMs: settings.publishTimeoutMs,
-      drainTimeoutMs: settings.drainTimeoutMs,
-      loops: this.#loops,
-      runs: this.#relayRuns,
-      assertOpen: () => this.#assertOpen(),
-    }, options);
+    return this.#relays.relay(store, options);
   }
 
   /**
@@ -286,7 +278,7 @@ export class Connection {
   /** How the connection is. Asks the broker once, with a bound of three seconds; a blocked connection is up and is not asked. */
   async health(options: { readonly signal?: AbortSignal } = {}): Promise<HealthReport> {
     const { broker, environment } = this.#parts;
-    const [consumers, relays] = [[...this.#consumers], [...this.#relayRuns]];
+    const [consumers, relays] = [[...this.#consumers], this.#relays.running];
     return await checkConnection({ broker, environment, consumers, relays }, signalOf("health", options));
   }
 

@@ -9,7 +9,7 @@ import type { ClaimedFacts, ReadableRow } from "../../ports/outbox_store.ts";
 import { OUTBOX_LANE, type PublishGate } from "../../publish/gate.ts";
 import { type OnBehalfAnswer, publishOnBehalf } from "../../publish/on_behalf.ts";
 import { mustGoAlone } from "./fate.ts";
-import { Turnstile } from "./turnstile.ts";
+import type { Turnstile } from "./turnstile.ts";
 
 /** What the broker said of a row, and how long that took. */
 export interface Delivered {
@@ -21,6 +21,8 @@ export interface Delivered {
 export interface CourierContext {
   readonly gate: PublishGate;
   readonly clock: Clock;
+  /** Shared by whoever publishes on the lane. */
+  readonly turnstile: Turnstile;
   /** Ends every wait for an answer. */
   readonly signal: AbortSignal;
 }
@@ -28,13 +30,17 @@ export interface CourierContext {
 /** Rows in flight at most: what the AMQP adapter holds on one channel. */
 const WINDOW = 256;
 
-/** Somebody else on the channel may be the one again; not for ever. */
+/** A broker that spreads lanes over channels may have somebody else's message on this one. */
 const TRIES = 5;
+
+/** How many rows of a connection may be in flight. */
+export function windowOf(gate: PublishGate): number {
+  return Math.min(gate.window, WINDOW);
+}
 
 /** One relay's way to the broker. */
 export class Courier {
   readonly #context: CourierContext;
-  readonly #turnstile: Turnstile;
   /** Rows that are in flight, or in a queue and not marked yet. */
   readonly #known = new Map<string, Promise<Delivered | undefined>>();
   /** Exchanges the broker has refused a message to: another one would take with it whatever is in flight beside it. */
@@ -42,7 +48,6 @@ export class Courier {
 
   constructor(context: CourierContext) {
     this.#context = context;
-    this.#turnstile = new Turnstile(Math.min(context.gate.window, WINDOW));
   }
 
   /**
@@ -71,14 +76,15 @@ export class Courier {
   }
 
   async #deliver(row: ReadableRow, mayBegin: () => boolean): Promise<Delivered | undefined> {
+    const { turnstile } = this.#context;
     let delivered: Delivered | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      await this.#turnstile.enter(delivered !== undefined || this.#suspects.has(row.outbound.exchange));
+      await turnstile.enter(delivered !== undefined || this.#suspects.has(row.outbound.exchange));
       try {
         if (!mayBegin()) return delivered;
         delivered = await this.#publish(row);
       } finally {
-        this.#turnstile.leave();
+        turnstile.leave();
       }
       if (delivered === undefined || !mustGoAlone(delivered.answer)) return delivered;
     }

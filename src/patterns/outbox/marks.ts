@@ -69,7 +69,9 @@ export class Marks {
       }
       case "given_back": {
         const { delayMs } = fate;
-        this.#givenBack.set(delayMs, [...this.#givenBack.get(delayMs) ?? [], id]);
+        const together = this.#givenBack.get(delayMs);
+        if (together === undefined) this.#givenBack.set(delayMs, [id]);
+        else together.push(id);
       }
     }
     if (this.#left === 0) this.#timer?.abort();

@@ -54,10 +54,9 @@ export class Relay {
    */
   async start(): Promise<RunningRelay> {
     const run = await this.#newRun();
-    const { clock } = this.#context.environment;
-    const chores = doChores(run, this.#store, clock);
-    const relaying = this.#running(run, run.run("stopped")).finally(() => chores);
-    return new RunningRelay(run, relaying, this.#context);
+    const chores = doChores(run, this.#store, this.#context.environment.clock);
+    const running = this.#entered(run, Promise.all([run.run("stopped"), chores]));
+    return new RunningRelay(run, running, this.#context);
   }
 
   /**
@@ -90,7 +89,7 @@ export class Relay {
     const { budgetMs, signal } = runOnceSettings(options);
     const { environment: { clock }, publishTimeoutMs } = this.#context;
     const over = new AbortController();
-    const run = await this.#newRun();
+    const run = await this.#newRun(budgetMs);
     const stop = (): void => {
       run.stop();
       clock.delay(publishTimeoutMs, { signal: over.signal }).then(() => run.end(), () => {});
@@ -99,12 +98,13 @@ export class Relay {
     signal?.addEventListener("abort", stop, { once: true, signal: over.signal });
     if (signal?.aborted) stop();
     try {
-      await this.#running(run, run.run("empty"));
+      await this.#entered(run, run.run("empty"));
     } finally {
       over.abort();
     }
     if (run.lastFailure !== undefined) throw run.lastFailure;
-    return { ...run.counts, remaining: await this.#remaining() };
+    const stats = await run.watch.stats(new AbortController().signal);
+    return { ...run.counts, remaining: stats === undefined ? undefined : stats.pending - stats.retired };
   }
 
   /** For whoever knows that something was committed: every run of this relay looks at once. */
@@ -112,31 +112,32 @@ export class Relay {
     for (const run of this.#runs) run.wake();
   }
 
-  async #newRun(): Promise<RelayRun> {
-    const { mode } = this.#settings;
+  async #newRun(budgetMs = Infinity): Promise<RelayRun> {
+    const { mode, leaseMs } = this.#settings;
     this.#context.assertOpen();
-    await this.#store.check?.({ mode });
+    const run = new RelayRun(this.#store, this.#context, this.#settings);
+    const asked = {
+      what: "look at the outbox",
+      timeoutMs: Math.min(Math.max(budgetMs, 1_000), leaseMs),
+      signal: run.ending,
+    };
+    await run.watch.ask((options) => this.#store.check?.({ ...options, mode }), asked);
     this.#context.assertOpen();
-    return new RelayRun(this.#store, this.#context, this.#settings);
+    return run;
   }
 
   /** Enters a run where it has to be known, until it is over. */
-  async #running(run: RelayRun, running: Promise<void>): Promise<void> {
+  async #entered(run: RelayRun, over: Promise<unknown>): Promise<void> {
     const { loops } = this.#context;
-    const open: OpenLoop = { drain: (budget) => drainRun(run, running, budget) };
+    const open: OpenLoop = { drain: (budget) => drainRun(run, over, budget) };
     loops.add(open);
     this.#runs.add(run);
     try {
-      await running;
+      await over;
     } finally {
       loops.delete(open);
       this.#runs.delete(run);
     }
-  }
-
-  async #remaining(): Promise<number | undefined> {
-    const stats = await this.#store.stats?.();
-    return stats === undefined ? undefined : stats.pending - stats.retired;
   }
 }
 
@@ -181,7 +182,7 @@ export class RunningRelay {
   }
 }
 
-async function drainRun(run: RelayRun, running: Promise<void>, budget: AbortSignal): Promise<DrainReport> {
+async function drainRun(run: RelayRun, running: Promise<unknown>, budget: AbortSignal): Promise<DrainReport> {
   run.stop();
   void whenAborted(budget).then(() => run.end());
   await settledOrAborted(running, budget);

@@ -83,7 +83,7 @@ export interface RelayReport {
   readonly failed: number;
   /**
    * Rows that are left to publish, those of other relays and those that wait for their next attempt included, the retired ones not;
-   * undefined when the store does not count.
+   * undefined when the store does not count, or did not answer.
    */
   readonly remaining: number | undefined;
 }

@@ -17,6 +17,7 @@ import { RelayMeter } from "./meter.ts";
 import type { RelaySettings } from "./relay_options.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { Agenda, waitForNextLook } from "./timetable.ts";
+import type { Turnstile } from "./turnstile.ts";
 
 /** What a run works with; the connection provides it. */
 export interface RunContext {
@@ -24,6 +25,8 @@ export interface RunContext {
   readonly environment: Environment;
   readonly gate: PublishGate;
   readonly hub: EventHub<BrokerEvent>;
+  /** Shared by the relays of the connection. */
+  readonly turnstile: Turnstile;
   readonly publishTimeoutMs: number;
 }
 
@@ -68,7 +71,8 @@ export class RelayRun {
     this.settings = settings;
     this.meter = new RelayMeter(recorder, settings.maxAttempts);
     this.watch = new StoreWatch(store, clock, this.meter);
-    this.#courier = new Courier({ gate: context.gate, clock, signal: this.#ending.signal });
+    const { gate, turnstile } = context;
+    this.#courier = new Courier({ gate, clock, turnstile, signal: this.#ending.signal });
     this.#bell = new Bell(clock);
   }
 

@@ -1,12 +1,13 @@
 /** The relay on a broker and a store in memory: what is published, what is marked, what goes back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { memoryOutboxStore } from "../../../../adapters/memory/mod.ts";
 import { StoreError } from "../../../../src/errors.ts";
 import type { PublishReceipt } from "../../../../src/ports/broker.ts";
 import type { RelayStore } from "../../../../src/ports/outbox_store.ts";
 import { topology } from "../../../../src/topology/topology.ts";
 import { FaultyOutbox } from "../../../support/faulty_outbox.ts";
-import { idsOf, OutboxWorld, QUEUE } from "../../../support/outbox_world.ts";
+import { idsOf, outboundOf, OutboxWorld, QUEUE } from "../../../support/outbox_world.ts";
 import { deferred } from "../../../support/until.ts";
 
 /** Runs a test in a world of its own. */
@@ -421,6 +422,21 @@ describe("a refusal that names no message", () => {
       assert.deepEqual(world.store.of("markFailed"), [["guilty"]]);
       assert.equal((await world.outbox.stats()).pending, 1);
       assert.deepEqual(world.sink.count("acemq.outbox.total", { outcome: "published" }), 10);
+    }));
+
+  it("is found out though another relay publishes over the same connection: one alone is alone there", () =>
+    within(async (world) => {
+      closingChannel(world);
+      const other = memoryOutboxStore({ clock: world.clock });
+      await other.transaction((tx) => other.addAll(tx, idsOf("other", 400).map((id) => outboundOf(id))));
+      await world.add(["guilty"], { exchange: "missing" });
+      const mq = await world.open();
+      await mq.relay(other).start();
+      await mq.relay(world.store).start();
+      await world.clock.advance(900);
+      assert.deepEqual(world.store.of("markFailed"), [["guilty"]]);
+      assert.equal(world.published.filter((id) => id === "guilty").length, 2);
+      assert.equal((await other.stats()).pending, 0);
     }));
 
   it("is not asked for again with others in flight: what goes to that exchange goes alone from then on", () =>
