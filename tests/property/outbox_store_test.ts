@@ -318,7 +318,7 @@ describe("an outbox of several relays, with late marks and crashes among them", 
 
   for (const layout of ["typescript", "go", "dotnet"] as const) {
     it(`hands rows out in PostgreSQL as the contract's state machine does, layout '${layout}'`, { skip }, async () => {
-      await behavesAsTheModel(await inPostgres(layout), layout === "typescript" ? 15 : 5);
+      await behavesAsTheModel(await inPostgres(layout), layout === "typescript" ? 12 : 4);
     });
   }
 });

@@ -28,7 +28,8 @@ async function openPlace(layout: OutboxLayoutName): Promise<OutboxStoreUnderTest
     isOrdered: layout === "typescript",
     isWhole: layout !== "java" && layout !== "dotnet",
     keepsPublished: !hasLeases(layout),
-    pass: place.pass,
+    // The database's own clock tells moments apart by itself, but where it is written in milliseconds.
+    pass: async (ms) => ms > 1 || layout === "python" ? await place.pass(ms) : undefined,
     close: async () =>
       void await place.sql.unsafe(
         `TRUNCATE ${hasLeases(layout) ? "acemq_outbox, acemq_outbox_leases" : "acemq_outbox"}`,
