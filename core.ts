@@ -27,6 +27,7 @@ export { Topology, topology } from "./src/topology/topology.ts";
 export type { BindOptions, ExchangeOptions, QueueOptions } from "./src/topology/topology.ts";
 export { TopologyPlan } from "./src/topology/plan.ts";
 export type { PlanItem, PlanStatus } from "./src/topology/plan.ts";
+export type { DeclareOptions } from "./src/declare/declare.ts";
 export type { PlanOptions } from "./src/declare/plan.ts";
 export type {
   BindingSpec,

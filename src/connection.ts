@@ -15,7 +15,7 @@ import { untilIdle } from "./consume/idle.ts";
 import type { Handler } from "./consume/interceptor.ts";
 import { assertConsumeOptions, assertDeliveries } from "./consume/option_kinds.ts";
 import type { ConsumeOptions, DeliveriesOptions } from "./consume/options.ts";
-import { declareTopology } from "./declare/declare.ts";
+import { type DeclareOptions, declareTopology } from "./declare/declare.ts";
 import { type PlanOptions, planTopology } from "./declare/plan.ts";
 import { validateTopology } from "./declare/validate.ts";
 import { ConnectionError } from "./errors.ts";
@@ -29,9 +29,9 @@ import type { RelayStore } from "./ports/outbox_store.ts";
 import type { Relay } from "./patterns/outbox/relay.ts";
 import type { RelayOptions } from "./patterns/outbox/relay_options.ts";
 import { Relays } from "./patterns/outbox/relays.ts";
-import { openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
+import { assertPeekOptions, openPeek, type PeekOptions } from "./patterns/replay/peek.ts";
 import type { PeekedMessage } from "./patterns/replay/peeked_message.ts";
-import { replayQueue } from "./patterns/replay/replay.ts";
+import { type ReplayContext, replayQueue } from "./patterns/replay/replay.ts";
 import { assertReplayOptions, type ReplayOptions, type ReplayResult } from "./patterns/replay/replay_options.ts";
 import { PublishMeter } from "./publish/meter.ts";
 import { Publisher } from "./publish/publisher.ts";
@@ -158,8 +158,8 @@ export class Connection {
    */
   peek<T = unknown>(queue: string, options: PeekOptions<T> = {}): AsyncIterableIterator<PeekedMessage<T>> {
     this.#assertOpen();
-    const signal = this.#untilClosing(signalOf("peek", options));
-    return openPeek(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+    assertPeekOptions(options as PeekOptions);
+    return openPeek(queue, this.#consumerContext<T>(options.codec), options);
   }
 
   /**
@@ -178,8 +178,7 @@ export class Connection {
   async replay<T = unknown>(queue: string, options: ReplayOptions<T> = {}): Promise<ReplayResult> {
     this.#assertOpen();
     assertReplayOptions(options as ReplayOptions);
-    const context = { ...this.#consumerContext<T>(options.codec), closing: this.#closingNow.signal };
-    return await replayQueue(queue, context, options);
+    return await replayQueue(queue, this.#consumerContext<T>(options.codec), options);
   }
 
   /**
@@ -218,10 +217,11 @@ export class Connection {
    * Creates what the topology says and the broker does not have. Nothing is changed or removed, ever.
    *
    * @throws {TopologyError} `ACEMQ_TOPOLOGY_DRIFT` when something exists otherwise: nothing was created then
+   * @throws the signal's reason, when it aborts first: what was created until then stays
    */
-  async declare(topology: Topology): Promise<void> {
+  async declare(topology: Topology, options: DeclareOptions = {}): Promise<void> {
     this.#assertOpen();
-    await declareTopology(this.#parts.broker, specOf(topology));
+    await declareTopology(this.#parts.broker, specOf(topology), { signal: signalOf("declare", options) });
   }
 
   /**
@@ -229,17 +229,16 @@ export class Connection {
    * differs in the broker's own words, and what cannot be known: bindings always, since AMQP has no question for them.
    *
    * Nothing is created: each object is asked for passively, and only one that is there is declared, so that the broker itself
-   * compares it. The price is up to three round trips for each object; a comparison counts as use for a queue with `x-expires`;
-   * and an object that somebody removes between those two questions, one round trip apart, is created by the second. Needs the
-   * `configure` permission to compare; without it, what is there is `unknown`. A plan waits while the broker has blocked the
-   * connection.
+   * compares it. The price is up to three round trips for each object; a comparison counts as use for a queue with `x-expires`, and
+   * an object that somebody removes between those two questions, a round trip apart, is created by the second. Needs the `configure`
+   * permission; without it, what is there is `unknown`. A plan waits while the broker has blocked the connection.
    *
    * @throws {ConnectionError} the connection is closed, or was lost on the way
    * @throws the signal's reason, when it aborts first
    */
   async plan(topology: Topology, options: PlanOptions = {}): Promise<TopologyPlan> {
     this.#assertOpen();
-    return await planTopology(this.#parts.broker, specOf(topology), options);
+    return await planTopology(this.#parts.broker, specOf(topology), { signal: signalOf("plan", options) });
   }
 
   /**
@@ -267,7 +266,7 @@ export class Connection {
    */
   async validate(topology: Topology, options: PlanOptions = {}): Promise<void> {
     this.#assertOpen();
-    await validateTopology(this.#parts.broker, specOf(topology), options);
+    await validateTopology(this.#parts.broker, specOf(topology), { signal: signalOf("validate", options) });
   }
 
   /** What happens to the connection, from now on: lost, retrying, recovered, blocked, unblocked, and the fate of consumers. */
@@ -318,8 +317,8 @@ export class Connection {
    * @throws the signal's reason, when it aborts first
    */
   close(options: DrainOptions = {}): Promise<DrainReport> {
-    const { environment, settings } = this.#parts;
-    return withBudget({ ...options, clock: environment.clock, budgetMs: settings.drainTimeoutMs }, (budget) => {
+    const { environment: { clock }, settings: { drainTimeoutMs: budgetMs } } = this.#parts;
+    return withBudget(options, { clock, budgetMs }, (budget) => {
       // Whoever calls close may end it: the first budget to run out is everybody's.
       void whenAborted(budget).then(() => this.#budgetEnd.abort());
       this.#closing ??= this.#drain(this.#budgetEnd.signal);
@@ -366,7 +365,7 @@ export class Connection {
     return signal === undefined ? closing : AbortSignal.any([signal, closing]);
   }
 
-  #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> {
+  #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> & ReplayContext<T> {
     const { broker, environment, settings } = this.#parts;
     return {
       broker,
@@ -377,6 +376,7 @@ export class Connection {
       drainTimeoutMs: settings.drainTimeoutMs,
       loops: this.#loops,
       feeds: this.#feeds,
+      closing: this.#closingNow.signal,
     };
   }
 

@@ -7,9 +7,9 @@
 import { type Random, systemRandom } from "../../src/clock.ts";
 import { SecurityError } from "../../src/errors.ts";
 import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
-import { assertKinds, assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
+import { assertKinds, assertOptions, describeKind, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { CredentialsSource, Mechanism } from "./credentials.ts";
-import { type AmqpTlsOptions, type TlsSocketOptions, tlsSocketOptions } from "./tls.ts";
+import { type AmqpTlsOptions, assertTlsOptions, type TlsSocketOptions, tlsSocketOptions } from "./tls.ts";
 import { type AmqpAddress, parseAmqpUrl } from "./url.ts";
 
 /** How long to wait between attempts to come back. */
@@ -97,7 +97,9 @@ export function resolveOptions(url: string, options: AmqpOptions): ResolvedOptio
   // Names it does not know are those of the connection, which are handed in with them.
   assertKinds("an AMQP broker", options, AMQP_KINDS);
   assertOptions("'reconnect'", options.reconnect ?? {}, RECONNECT_KINDS);
+  assertTlsOptions(options.tls ?? {});
   const { mechanism = "PLAIN", connectTimeoutMs = 10_000, heartbeatSeconds = 30, tls, maxMessageBytes } = options;
+  assertCredentials(options.credentials);
   const address = parseAmqpUrl(url);
   if (mechanism !== "PLAIN" && mechanism !== "EXTERNAL") {
     throw new TypeError(`Cannot use option 'mechanism': it must be "PLAIN" or "EXTERNAL"`);
@@ -126,6 +128,17 @@ export function resolveOptions(url: string, options: AmqpOptions): ResolvedOptio
     maxMessageBytes,
     hostName: options.hostName,
   };
+}
+
+/** What is in them is looked at when they are used, those of a function and those of the call alike. */
+function assertCredentials(credentials: unknown): void {
+  if (credentials === undefined || typeof credentials === "function") return;
+  if (typeof credentials === "object" && credentials !== null && !Array.isArray(credentials)) return;
+  throw new TypeError(
+    `Cannot use option 'credentials': it must be { username, password } or a function, found ${
+      describeKind(credentials)
+    }`,
+  );
 }
 
 function resolveBackoff({ reconnect = {}, random = systemRandom }: AmqpOptions): Backoff {

@@ -6,9 +6,16 @@
 
 import { createPrivateKey } from "node:crypto";
 import { SecurityError } from "../../src/errors.ts";
+import { describeKind } from "../../src/internal/option_kinds.ts";
 
 /** Certificates or keys in PEM form. */
 export type Pem = string | Uint8Array;
+
+/** Throws a `TypeError` for what holds no text; says nothing of what it holds. */
+export function assertPem(name: string, value: unknown): void {
+  if (typeof value === "string" || value instanceof Uint8Array) return;
+  throw new TypeError(`Cannot use option '${name}': it must be PEM as text or bytes, found ${describeKind(value)}`);
+}
 
 /** The certificates of PEM text; a path in its place would go unnoticed, since a socket that knows no authority trusts none. */
 export function certificateText(pem: Pem): string {

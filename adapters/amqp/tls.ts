@@ -7,8 +7,9 @@
 import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { SecurityError } from "../../src/errors.ts";
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import { isDevelopmentCertificate, pemCertificates } from "./development_certificates.ts";
-import { certificateText, keyText, type Pem } from "./pem.ts";
+import { assertPem, certificateText, keyText, type Pem } from "./pem.ts";
 
 /** How `amqps` connections are secured. Chain and host name are verified unless told otherwise; TLS 1.2 is the least. */
 export interface AmqpTlsOptions {
@@ -26,6 +27,25 @@ export interface AmqpTlsOptions {
   readonly verification?: "required" | { readonly insecureBecause: string } | undefined;
   /** Accept certificates made for development, here and from the broker. @default {false} */
   readonly allowDevelopmentCertificates?: boolean | undefined;
+}
+
+const KINDS: Readonly<OptionKinds<AmqpTlsOptions>> = {
+  ca: "checked",
+  certificate: "checked",
+  key: "checked",
+  passphrase: "text",
+  serverName: "text",
+  verification: "checked",
+  allowDevelopmentCertificates: "boolean",
+};
+
+/** Throws for what is no setting of TLS, or of the wrong kind: a misspelt one would secure less than it says. */
+export function assertTlsOptions(options: AmqpTlsOptions): void {
+  assertOptions("'tls'", options, KINDS);
+  const { ca } = options;
+  for (const one of Array.isArray(ca) ? ca : ca === undefined ? [] : [ca]) assertPem("tls.ca", one);
+  if (options.certificate !== undefined) assertPem("tls.certificate", options.certificate);
+  if (options.key !== undefined) assertPem("tls.key", options.key);
 }
 
 /** What a TLS socket is opened with. */

@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { ReceivedMessage } from "../../src/message/received.ts";
 import type { Broker, BrokerConnection, BrokerOpenOptions } from "../../src/ports/broker.ts";
 import { type ConnectionHost, MemoryConnection } from "./connection.ts";
@@ -32,6 +33,13 @@ export interface MemoryBrokerOptions {
   /** The largest content header it takes: properties and headers. @default {131_064, what one frame of RabbitMQ holds} */
   readonly maxHeaderBytes?: number;
 }
+
+const KINDS: Readonly<OptionKinds<MemoryBrokerOptions>> = {
+  clock: "object",
+  acknowledgementTimeoutMs: "checked",
+  maxBodyBytes: "checked",
+  maxHeaderBytes: "checked",
+};
 
 /** What a queue of a {@linkcode MemoryBroker} holds. */
 export interface QueueInspection {
@@ -92,9 +100,11 @@ export interface MemoryBroker extends Broker {
  * await mq.close();
  * ```
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} a limit that is no positive whole number
  */
 export function memoryBroker(options: MemoryBrokerOptions = {}): MemoryBroker {
+  assertOptions("a memory broker", options, KINDS);
   const { clock = systemClock(), acknowledgementTimeoutMs = 1_800_000 } = options;
   const { maxBodyBytes = 134_217_728, maxHeaderBytes = 131_064 } = options;
   assertWholeNumber("acknowledgementTimeoutMs", acknowledgementTimeoutMs, 1);

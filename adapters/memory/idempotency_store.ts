@@ -7,6 +7,8 @@
 import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
 import { FatalError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
+import { assertPurgeOfClaims } from "../../src/internal/store_options.ts";
 import type {
   ClaimAnswer,
   ClaimFate,
@@ -38,6 +40,16 @@ export interface MemoryIdempotencyOptions {
   readonly newId?: NewId;
 }
 
+const KINDS: Readonly<OptionKinds<MemoryIdempotencyOptions>> = {
+  claimTimeoutMs: "checked",
+  retentionMs: "checked",
+  inProgressDelayMs: "checked",
+  purgeIntervalMs: "checked",
+  maxEntries: "checked",
+  clock: "object",
+  newId: "function",
+};
+
 interface Claimed {
   readonly token: string;
   readonly untilMs: number;
@@ -63,6 +75,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
 
   /** Use {@linkcode memoryIdempotencyStore}. */
   constructor(options: MemoryIdempotencyOptions = {}) {
+    assertOptions("a store of claims in memory", options, KINDS);
     const { claimTimeoutMs = 300_000, retentionMs = 86_400_000, inProgressDelayMs = 1_000, maxEntries = 100_000 } =
       options;
     assertWholeNumber("claimTimeoutMs", claimTimeoutMs, 1);
@@ -86,14 +99,14 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
   }
 
   /** Nothing can be wrong with a store in memory. */
-  async check({ signal }: StoreCallOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+  async check(options: StoreCallOptions = {}): Promise<void> {
+    signalOf("check", options)?.throwIfAborted();
   }
 
   /** Claims a message, or says why not. */
-  async tryClaim(id: string, { signal }: StoreCallOptions = {}): Promise<ClaimAnswer> {
+  async tryClaim(id: string, options: StoreCallOptions = {}): Promise<ClaimAnswer> {
     assertId(id);
-    signal?.throwIfAborted();
+    signalOf("tryClaim", options)?.throwIfAborted();
     const now = this.#clock.elapsed();
     if (this.#isConfirmed(id, now)) return { status: "already_confirmed" };
     const held = this.#claims.get(id);
@@ -106,8 +119,8 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
   }
 
   /** Makes a claim a confirmation. */
-  async confirm(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
-    signal?.throwIfAborted();
+  async confirm(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
+    signalOf("confirm", options)?.throwIfAborted();
     const now = this.#clock.elapsed();
     if (this.#claims.get(id)?.token !== token) return this.#isConfirmed(id, now) ? "held" : "lost";
     this.#claims.delete(id);
@@ -117,36 +130,37 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
   }
 
   /** Gives a claim back. */
-  async release(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
-    signal?.throwIfAborted();
+  async release(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
+    signalOf("release", options)?.throwIfAborted();
     if (this.#claims.get(id)?.token !== token) return "lost";
     this.#claims.delete(id);
     return "held";
   }
 
   /** Begins the lease anew. */
-  async renew(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<RenewAnswer> {
-    signal?.throwIfAborted();
+  async renew(id: string, token: string, options: StoreCallOptions = {}): Promise<RenewAnswer> {
+    signalOf("renew", options)?.throwIfAborted();
     if (this.#claims.get(id)?.token !== token) return { status: "lost" };
     this.#hold(id, token, this.#clock.elapsed());
     return { status: "held", token };
   }
 
   /** Whether the message is confirmed and remembered. */
-  async isConfirmed(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
-    signal?.throwIfAborted();
+  async isConfirmed(id: string, options: StoreCallOptions = {}): Promise<boolean> {
+    signalOf("isConfirmed", options)?.throwIfAborted();
     return this.#isConfirmed(id, this.#clock.elapsed());
   }
 
   /** Removes what has expired. */
-  async purgeExpired({ signal }: PurgeOptions = {}): Promise<number> {
-    signal?.throwIfAborted();
+  async purgeExpired(options: PurgeOptions = {}): Promise<number> {
+    assertPurgeOfClaims(options);
+    options.signal?.throwIfAborted();
     return this.#purge(this.#clock.elapsed());
   }
 
   /** Messages that are remembered. */
-  async count({ signal }: StoreCallOptions = {}): Promise<number> {
-    signal?.throwIfAborted();
+  async count(options: StoreCallOptions = {}): Promise<number> {
+    signalOf("count", options)?.throwIfAborted();
     return this.#size;
   }
 
@@ -195,6 +209,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
  *
  * Price: about 200 bytes a message that is remembered.
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  *
  * @example

@@ -5,7 +5,15 @@
  */
 
 import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
-import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
+import {
+  assertAdditionOfRows,
+  assertCheckOfRows,
+  assertClaimOfRows,
+  assertPurgeOfRows,
+  assertReturnOfRows,
+} from "../../src/internal/store_options.ts";
 import { failureText } from "../../src/internal/failure_text.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import { assertOrderingKey, assertStorable } from "../../src/message/storable.ts";
@@ -18,6 +26,7 @@ import type {
   OutboxFailure,
   OutboxGiveBackOptions,
   OutboxListener,
+  OutboxMode,
   OutboxPurgeOptions,
   OutboxStats,
   OutboxStore,
@@ -36,6 +45,12 @@ export interface MemoryOutboxOptions {
   readonly newId?: NewId;
 }
 
+const KINDS: Readonly<OptionKinds<MemoryOutboxOptions>> = {
+  maxAttempts: "checked",
+  clock: "object",
+  newId: "function",
+};
+
 /** See {@linkcode memoryOutboxStore}. */
 export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   /** Failures after which a row is retired. */
@@ -46,7 +61,9 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   readonly #table: OutboxTable;
 
   /** Use {@linkcode memoryOutboxStore}. */
-  constructor({ maxAttempts = 10, clock = systemClock(), newId = randomUuid }: MemoryOutboxOptions = {}) {
+  constructor(options: MemoryOutboxOptions = {}) {
+    assertOptions("an outbox in memory", options, KINDS);
+    const { maxAttempts = 10, clock = systemClock(), newId = randomUuid } = options;
     assertWholeNumber("maxAttempts", maxAttempts, 1);
     this.maxAttempts = maxAttempts;
     this.#clock = clock;
@@ -67,8 +84,9 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** Nothing can be wrong with a store in memory. */
-  async check({ signal }: StoreCallOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+  async check(options: StoreCallOptions & { readonly mode?: OutboxMode } = {}): Promise<void> {
+    assertCheckOfRows(options);
+    options.signal?.throwIfAborted();
   }
 
   /** Adds a message in a transaction of this store. */
@@ -84,8 +102,10 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   async addAll(
     tx: MemoryOutboxTransaction | undefined,
     outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
-    { orderingKey, outsideTransaction = false }: OutboxAddOptions = {},
+    options: OutboxAddOptions = {},
   ): Promise<void> {
+    assertAdditionOfRows(options);
+    const { orderingKey, outsideTransaction = false } = options;
     const key = assertOrderingKey(orderingKey);
     const messages = await Promise.all(outbounds);
     const rows = messages.map((outbound) =>
@@ -101,9 +121,9 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** Takes rows under a lease. */
-  async claim({ limit, leaseMs, mode, onRetired, signal }: OutboxClaimOptions): Promise<OutboxClaim> {
-    assertWholeNumber("limit", limit, 1);
-    assertFiniteNumber("leaseMs", leaseMs, 1);
+  async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
+    assertClaimOfRows(options);
+    const { limit, leaseMs, mode, onRetired, signal } = options;
     signal?.throwIfAborted();
     const token = this.#newId();
     const nowMs = this.#clock.elapsed();
@@ -118,8 +138,8 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** Marks rows published that are still the token's. */
-  async markPublished(token: string, ids: readonly string[], { signal }: StoreCallOptions = {}): Promise<number> {
-    signal?.throwIfAborted();
+  async markPublished(token: string, ids: readonly string[], options: StoreCallOptions = {}): Promise<number> {
+    signalOf("markPublished", options)?.throwIfAborted();
     const rows = this.#table.held(token, ids);
     for (const row of rows) this.#table.publish(row, this.#clock.elapsed());
     return rows.length;
@@ -129,9 +149,9 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   async markFailed(
     token: string,
     failures: readonly OutboxFailure[],
-    { signal }: StoreCallOptions = {},
+    options: StoreCallOptions = {},
   ): Promise<number> {
-    signal?.throwIfAborted();
+    signalOf("markFailed", options)?.throwIfAborted();
     const held = failures.filter(({ id }) => this.#table.held(token, [id]).length > 0);
     for (const { id, reason, attempts, retryDelayMs } of held) {
       for (const row of this.#table.held(token, [id])) {
@@ -147,8 +167,10 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   async giveBack(
     token: string,
     ids: readonly string[],
-    { signal, delayMs = 0 }: OutboxGiveBackOptions = {},
+    options: OutboxGiveBackOptions = {},
   ): Promise<number> {
+    assertReturnOfRows(options);
+    const { signal, delayMs = 0 } = options;
     signal?.throwIfAborted();
     const rows = this.#table.held(token, ids);
     for (const row of rows) this.#free(row, delayMs);
@@ -156,7 +178,8 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** The retired rows, oldest first. */
-  async *retired({ signal }: StoreCallOptions = {}): AsyncIterableIterator<RetiredRecord> {
+  async *retired(options: StoreCallOptions = {}): AsyncIterableIterator<RetiredRecord> {
+    const signal = signalOf("retired", options);
     signal?.throwIfAborted();
     for (const row of this.#table.retired()) {
       signal?.throwIfAborted();
@@ -167,8 +190,8 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** Has a retired row tried again, from the beginning. */
-  async release(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
-    signal?.throwIfAborted();
+  async release(id: string, options: StoreCallOptions = {}): Promise<boolean> {
+    signalOf("release", options)?.throwIfAborted();
     const row = this.#table.retired().find((one) => one.id === id);
     if (row === undefined) return false;
     row.attempts = 0;
@@ -177,14 +200,15 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   }
 
   /** How the outbox stands. */
-  async stats({ signal }: StoreCallOptions = {}): Promise<OutboxStats> {
-    signal?.throwIfAborted();
+  async stats(options: StoreCallOptions = {}): Promise<OutboxStats> {
+    signalOf("stats", options)?.throwIfAborted();
     return this.#table.stats(this.#clock.elapsed());
   }
 
   /** Forgets rows that were published: their ids may be added again. */
-  async purgePublished({ olderThanMs, signal }: OutboxPurgeOptions): Promise<number> {
-    assertFiniteNumber("olderThanMs", olderThanMs, 0);
+  async purgePublished(options: OutboxPurgeOptions): Promise<number> {
+    assertPurgeOfRows(options);
+    const { olderThanMs, signal } = options;
     signal?.throwIfAborted();
     return this.#table.purge(this.#clock.elapsed() - olderThanMs);
   }
@@ -208,6 +232,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
  *
  * Price: every message that waits, and 100 bytes for the id of one that was published, until it is purged.
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  *
  * @example

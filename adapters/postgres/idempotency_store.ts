@@ -7,7 +7,7 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import { assertInTransaction, isSqlSession } from "../sql/given_session.ts";
-import { type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
+import { assertIdempotencyOptions, type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
 import type { PostgresHandle } from "./drivers.ts";
 import { postgresSession } from "./session.ts";
 
@@ -20,7 +20,7 @@ export type PostgresIdempotencyStore = SqlIdempotencyStore<PostgresHandle>;
  * Price: a claim and a confirmation are a statement each, committed by itself.
  *
  * @throws {RangeError} an option out of range
- * @throws {TypeError} the handle is neither of `postgres` nor of `pg`
+ * @throws {TypeError} the handle is neither of `postgres` nor of `pg`; an option that there is not, or of another type
  *
  * @example
  * ```ts
@@ -37,6 +37,7 @@ export function postgresIdempotencyStore(
   handle: PostgresHandle | SqlSession,
   options: SqlIdempotencyOptions = {},
 ): PostgresIdempotencyStore {
+  assertIdempotencyOptions(options);
   const { clock } = options;
   const session = isSqlSession(handle) ? handle : postgresSession(handle, clock === undefined ? {} : { clock });
   const sessionOf = (tx: PostgresHandle | SqlSession): SqlSession =>

@@ -7,7 +7,8 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import { assertInTransaction, isSqlSession } from "../sql/given_session.ts";
-import { type SqlOutboxOptions, SqlOutboxStore } from "../sql/outbox_store.ts";
+import { assertOutboxOptions, type SqlOutboxOptions } from "../sql/outbox_options.ts";
+import { SqlOutboxStore } from "../sql/outbox_store.ts";
 import type { PostgresHandle } from "./drivers.ts";
 import { postgresSession } from "./session.ts";
 
@@ -24,6 +25,7 @@ export type PostgresOutboxStore = SqlOutboxStore<PostgresHandle>;
  *
  * Price: a row more in the transaction, and as much of the table as the message is long, until it is purged.
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  * @throws {TypeError} the handle is neither of `postgres` nor of `pg`
  *
@@ -42,6 +44,7 @@ export function postgresOutboxStore(
   handle: PostgresHandle | SqlSession,
   options: SqlOutboxOptions = {},
 ): PostgresOutboxStore {
+  assertOutboxOptions(options);
   const { clock } = options;
   const session = isSqlSession(handle) ? handle : postgresSession(handle, clock === undefined ? {} : { clock });
   const sessionOf = (tx: PostgresHandle | SqlSession, { outside }: { readonly outside: boolean }): SqlSession => {

@@ -5,6 +5,8 @@
  */
 
 import { type Clock, systemClock } from "../../src/clock.ts";
+import { assertFiniteNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { ConnectionSession, type SqlConnection, TransactionSession } from "../sql/connection_session.ts";
 import type { WaitOptions } from "../sql/turns.ts";
@@ -26,6 +28,12 @@ export interface PostgresSessionOptions {
   readonly clock?: Clock;
 }
 
+const KINDS: Readonly<OptionKinds<PostgresSessionOptions>> = {
+  inTransaction: "boolean",
+  busyTimeoutMs: "checked",
+  clock: "object",
+};
+
 /**
  * A session over a handle of `postgres` (postgres.js) or `pg`: the root or a pool, a client, or a transaction that is open. The caller
  * opens and closes it.
@@ -33,7 +41,8 @@ export interface PostgresSessionOptions {
  * The handle is the transaction: given the `sql` inside `sql.begin`, or a client between `BEGIN` and `COMMIT`, statements belong to that
  * transaction. Statements are not prepared, so a pooler in transaction mode may stand in between.
  *
- * @throws {TypeError} the handle is of neither driver
+ * @throws {TypeError} the handle is of neither driver; an option that there is not, or of another type
+ * @throws {RangeError} an option out of range
  *
  * @example
  * ```ts
@@ -46,7 +55,9 @@ export interface PostgresSessionOptions {
  * ```
  */
 export function postgresSession(handle: PostgresHandle, options: PostgresSessionOptions = {}): SqlSession {
+  assertOptions("a session", options, KINDS);
   const { busyTimeoutMs = 5_000, clock = systemClock(), inTransaction } = options;
+  assertFiniteNumber("busyTimeoutMs", busyTimeoutMs, 0);
   const wait = { busyTimeoutMs, clock };
   if (isPostgresJs(handle)) {
     return isPostgresJsRoot(handle)

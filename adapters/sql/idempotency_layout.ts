@@ -10,6 +10,9 @@ import type { Moment } from "./instants.ts";
 /** Which layout a table has, by the language whose library made it. Java's and Ruby's are one on PostgreSQL. */
 export type IdempotencyLayoutName = "java" | "ruby" | "python" | "go" | "dotnet";
 
+/** All of them. */
+export const IDEMPOTENCY_LAYOUTS: readonly IdempotencyLayoutName[] = ["java", "ruby", "python", "go", "dotnet"];
+
 /** What a statement about one message is run with. */
 export interface ClaimFacts extends Moment {
   readonly id: string;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import type { IdempotencyLayoutName } from "./idempotency_layout.ts";
 
@@ -19,6 +20,8 @@ export interface IdempotencySchemaOptions {
   readonly layout?: IdempotencyLayoutName;
 }
 
+const KINDS: Readonly<OptionKinds<IdempotencySchemaOptions>> = { table: "checked", layout: "checked" };
+
 interface Columns {
   readonly columns: readonly string[];
   /** The suffix of the index and the column it is on. */
@@ -29,6 +32,7 @@ interface Columns {
  * The statements that create a table of claims, in order: the table, then its index. Both are left alone when they are there.
  *
  * @throws {RangeError} a table name that is none, an unknown database or layout
+ * @throws {TypeError} an option that there is not
  *
  * @example
  * ```ts
@@ -44,6 +48,7 @@ export function idempotencySchemaSql(
   database: SqlDialect["name"],
   options: IdempotencySchemaOptions = {},
 ): readonly string[] {
+  assertOptions("a table of claims", options, KINDS);
   if (database !== "postgres" && database !== "sqlite") {
     throw new RangeError(
       `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,

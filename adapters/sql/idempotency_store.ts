@@ -6,7 +6,9 @@
 
 import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LeaseLostError, RetryableError } from "../../src/errors.ts";
-import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertOneOf, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
+import { assertPurgeOfClaims } from "../../src/internal/store_options.ts";
 import type {
   ClaimAnswer,
   ClaimedMessage,
@@ -24,6 +26,7 @@ import { detectIdempotencyLayout } from "./idempotency_detect.ts";
 import { assertClaimId } from "./idempotency_id.ts";
 import {
   type ClaimFacts,
+  IDEMPOTENCY_LAYOUTS,
   type IdempotencyLayoutName,
   type IdempotencyStatements,
   writeStatements,
@@ -56,6 +59,24 @@ export interface SqlIdempotencyOptions {
   readonly newId?: NewId;
   /** Makes the first token's last digits where a time is the token; the others count on from there. @default {systemRandom} */
   readonly random?: Random;
+}
+
+const KINDS: Readonly<OptionKinds<SqlIdempotencyOptions>> = {
+  claimTimeoutMs: "checked",
+  retentionMs: "checked",
+  inProgressDelayMs: "checked",
+  purgeIntervalMs: "checked",
+  table: "checked",
+  layout: "checked",
+  clock: "object",
+  newId: "function",
+  random: "function",
+};
+
+/** Throws for what is no option of a store of claims, or of the wrong kind; numbers and names are looked at where they are used. */
+export function assertIdempotencyOptions(options: SqlIdempotencyOptions): void {
+  assertOptions("a store of claims", options, KINDS);
+  if (options.layout !== undefined) assertOneOf("layout", options.layout, IDEMPOTENCY_LAYOUTS);
 }
 
 /** What a store stands on. */
@@ -130,14 +151,14 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     }
   }
 
-  async check({ signal }: StoreCallOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+  async check(options: StoreCallOptions = {}): Promise<void> {
+    signalOf("check", options)?.throwIfAborted();
     await this.#known();
   }
 
-  async tryClaim(id: string, { signal }: StoreCallOptions = {}): Promise<ClaimAnswer> {
+  async tryClaim(id: string, options: StoreCallOptions = {}): Promise<ClaimAnswer> {
     assertClaimId(id);
-    signal?.throwIfAborted();
+    signalOf("tryClaim", options)?.throwIfAborted();
     const statements = await this.#known();
     const { newId = randomUuid } = this.#options;
     const facts = this.#facts(id, newId());
@@ -152,8 +173,8 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     return { status: "claimed", token: tokenOf(taken, facts), takenOver: !seen.confirmed };
   }
 
-  async confirm(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
-    signal?.throwIfAborted();
+  async confirm(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
+    signalOf("confirm", options)?.throwIfAborted();
     const statements = await this.#known();
     const facts = this.#facts(id, token);
     const { changes } = await this.#run("confirm a message", statements.confirm, facts);
@@ -161,23 +182,23 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     return isRemembered(await this.#look(statements, facts)) ? "held" : "lost";
   }
 
-  async release(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<ClaimFate> {
-    signal?.throwIfAborted();
+  async release(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
+    signalOf("release", options)?.throwIfAborted();
     const { release } = await this.#known();
     const { changes } = await this.#run("release a message", release, this.#facts(id, token));
     return changes > 0 ? "held" : "lost";
   }
 
-  async renew(id: string, token: string, { signal }: StoreCallOptions = {}): Promise<RenewAnswer> {
-    signal?.throwIfAborted();
+  async renew(id: string, token: string, options: StoreCallOptions = {}): Promise<RenewAnswer> {
+    signalOf("renew", options)?.throwIfAborted();
     const { renew } = await this.#known();
     const facts = this.#facts(id, token);
     const renewed = await this.#run("renew a claim", renew, facts);
     return renewed.changes > 0 ? { status: "held", token: tokenOf(renewed, facts) } : { status: "lost" };
   }
 
-  async isConfirmed(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
-    signal?.throwIfAborted();
+  async isConfirmed(id: string, options: StoreCallOptions = {}): Promise<boolean> {
+    signalOf("isConfirmed", options)?.throwIfAborted();
     return isRemembered(await this.#look(await this.#known(), this.#facts(id)));
   }
 
@@ -213,8 +234,9 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     throw new RetryableError(`Cannot confirm message "${id}": somebody else has claimed it and works on it`);
   }
 
-  async purgeExpired({ batchSize = PURGE_BATCH, signal }: PurgeOptions = {}): Promise<number> {
-    assertWholeNumber("batchSize", batchSize, 1);
+  async purgeExpired(options: PurgeOptions = {}): Promise<number> {
+    assertPurgeOfClaims(options);
+    const { batchSize = PURGE_BATCH, signal } = options;
     const { purge } = await this.#known();
     for (let total = 0;;) {
       signal?.throwIfAborted();
@@ -225,8 +247,8 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     }
   }
 
-  async count({ signal }: StoreCallOptions = {}): Promise<number> {
-    signal?.throwIfAborted();
+  async count(options: StoreCallOptions = {}): Promise<number> {
+    signalOf("count", options)?.throwIfAborted();
     const count = compile(sql`SELECT count(*) AS n FROM ${tableName(this.#table)}`, this.#target.dialect.placeholder);
     const { rows } = await this.#run("count the claims", count, undefined);
     return readInteger(rows[0]?.["n"]);

@@ -10,6 +10,9 @@
  */
 export type OutboxLayoutName = "typescript" | "ruby" | "java" | "python" | "go" | "dotnet";
 
+/** All of them. */
+export const OUTBOX_LAYOUTS: readonly OutboxLayoutName[] = ["typescript", "ruby", "java", "python", "go", "dotnet"];
+
 /** The columns of a layout that is not ours, in their order. */
 export type ForeignOutboxLayout = Exclude<OutboxLayoutName, "typescript">;
 

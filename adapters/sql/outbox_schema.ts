@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
 
@@ -14,6 +15,8 @@ export interface OutboxSchemaOptions {
   /** Whose layout: of the language that shares the table. @default {"typescript"} */
   readonly layout?: OutboxLayoutName;
 }
+
+const KINDS: Readonly<OptionKinds<OutboxSchemaOptions>> = { table: "checked", layout: "checked" };
 
 /** A table, and what stands beside it. */
 interface Schema {
@@ -47,6 +50,7 @@ export const ORDERING_KEY = "coalesce(ordering_key, '')";
  * tables of Python and Go have no place for a lease; a table beside theirs has it.
  *
  * @throws {RangeError} a table name that is none, an unknown database or layout
+ * @throws {TypeError} an option that there is not
  *
  * @example
  * ```ts
@@ -60,6 +64,7 @@ export const ORDERING_KEY = "coalesce(ordering_key, '')";
  */
 export function outboxSchemaSql(database: SqlDialect["name"], options: OutboxSchemaOptions = {}): readonly string[] {
   assertDatabase(database);
+  assertOptions("a table of an outbox", options, KINDS);
   const { table = "acemq_outbox", layout = "typescript" } = options;
   tableName(table);
   const { columns, indexes } = schemaOf(layout, database);
@@ -75,6 +80,7 @@ export function outboxSchemaSql(database: SqlDialect["name"], options: OutboxSch
  * kept. Ruby's own statements name their columns, and go on as before.
  *
  * @throws {RangeError} a table name that is none, an unknown database
+ * @throws {TypeError} an option that there is not
  *
  * @example
  * ```ts
@@ -86,9 +92,11 @@ export function outboxSchemaSql(database: SqlDialect["name"], options: OutboxSch
  */
 export function outboxOrderingSql(
   database: SqlDialect["name"],
-  { table = "acemq_outbox" }: Pick<OutboxSchemaOptions, "table"> = {},
+  options: Pick<OutboxSchemaOptions, "table"> = {},
 ): readonly string[] {
   assertDatabase(database);
+  assertOptions<typeof options>("the order of an outbox", options, { table: "checked" });
+  const { table = "acemq_outbox" } = options;
   tableName(table);
   return [
     ...addedColumns(database).map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`),

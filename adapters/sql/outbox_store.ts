@@ -4,9 +4,17 @@
  * @module
  */
 
-import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
+import { type Clock, type NewId, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LayoutError } from "../../src/errors.ts";
-import { assertFiniteNumber, assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { signalOf } from "../../src/internal/option_kinds.ts";
+import {
+  assertAdditionOfRows,
+  assertCheckOfRows,
+  assertClaimOfRows,
+  assertPurgeOfRows,
+  assertReturnOfRows,
+} from "../../src/internal/store_options.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import { assertOrderingKey } from "../../src/message/storable.ts";
 import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
@@ -30,36 +38,14 @@ import { assertInTransaction } from "./given_session.ts";
 import { guarded } from "./guarded.ts";
 import type { Moment } from "./instants.ts";
 import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
-import type { OutboxLayoutName } from "./outbox_layout.ts";
 import { openOutbox } from "./outbox_open.ts";
+import type { SqlOutboxOptions } from "./outbox_options.ts";
 import { claimedRow, retiredRecord, storedMessage } from "./outbox_row.ts";
 import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
 import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
 import { OutboxWriter } from "./outbox_writer.ts";
 
 import { readInteger } from "./values.ts";
-
-/** How an outbox works. */
-export interface SqlOutboxOptions {
-  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_outbox"} */
-  readonly table?: string;
-  /** The layout the table must have, and is created with. Without it, the table's columns decide. */
-  readonly layout?: OutboxLayoutName;
-  /** Failures after which a row is retired: no longer handed out, but kept and listed. @default {10} */
-  readonly maxAttempts?: number;
-  /**
-   * Leaves headers out that the layouts `java` and `dotnet` have no column for: all but id, type, correlation and causation.
-   *
-   * @default {false: such a message is refused}
-   */
-  readonly dropHeaders?: boolean;
-  /** On SQLite leases run by it; PostgreSQL has a clock of its own. @default {systemClock()} */
-  readonly clock?: Clock;
-  /** Makes the tokens. @default {randomUuid} */
-  readonly newId?: NewId;
-  /** Makes the first token's last digits where a time is the token; the others count on from there. @default {systemRandom} */
-  readonly random?: Random;
-}
 
 /** What a store stands on. */
 export interface SqlOutboxTarget<Handle> {
@@ -123,11 +109,12 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     }
   }
 
-  async check({ mode = "continue", signal }: StoreCallOptions & { readonly mode?: OutboxMode } = {}): Promise<void> {
-    signal?.throwIfAborted();
+  async check(options: StoreCallOptions & { readonly mode?: OutboxMode } = {}): Promise<void> {
+    assertCheckOfRows(options);
+    options.signal?.throwIfAborted();
     const table = await this.#known();
     await table.checkClaims(this.#work(this.#target.session));
-    if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
+    if (options.mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
   }
 
   async add(
@@ -143,6 +130,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
     options: OutboxAddOptions = {},
   ): Promise<void> {
+    assertAdditionOfRows(options);
     const { orderingKey, outsideTransaction = false } = options;
     const key = assertOrderingKey(orderingKey) ?? null;
     // Before anything is waited for: whether the handle is in a transaction is true of this moment.
@@ -160,10 +148,9 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   }
 
   async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
+    assertClaimOfRows(options);
     const { limit, leaseMs, mode, onRetired, signal } = options;
     const { maxAttempts } = this;
-    assertWholeNumber("limit", limit, 1);
-    assertFiniteNumber("leaseMs", leaseMs, 1);
     signal?.throwIfAborted();
     const table = await this.#known();
     if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
@@ -174,31 +161,33 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     return { token, rows: rows.map((row) => claimedRow(row, table)) };
   }
 
-  async markPublished(token: string, ids: readonly string[], { signal }: StoreCallOptions = {}): Promise<number> {
-    signal?.throwIfAborted();
+  async markPublished(token: string, ids: readonly string[], options: StoreCallOptions = {}): Promise<number> {
+    signalOf("markPublished", options)?.throwIfAborted();
     return ids.length === 0 ? 0 : await (await this.#known()).markPublished(this.#work(), token, ids);
   }
 
   async markFailed(
     token: string,
     failures: readonly OutboxFailure[],
-    { signal }: StoreCallOptions = {},
+    options: StoreCallOptions = {},
   ): Promise<number> {
-    signal?.throwIfAborted();
+    signalOf("markFailed", options)?.throwIfAborted();
     return failures.length === 0 ? 0 : await (await this.#known()).markFailed(this.#work(), token, failures);
   }
 
   async giveBack(
     token: string,
     ids: readonly string[],
-    { signal, delayMs = 0 }: OutboxGiveBackOptions = {},
+    options: OutboxGiveBackOptions = {},
   ): Promise<number> {
-    assertFiniteNumber("delayMs", delayMs, 0);
+    assertReturnOfRows(options);
+    const { signal, delayMs = 0 } = options;
     signal?.throwIfAborted();
     return ids.length === 0 ? 0 : await (await this.#known()).giveBack(this.#work(), token, { ids, delayMs });
   }
 
-  async *retired({ signal }: StoreCallOptions = {}): AsyncIterable<RetiredRecord> {
+  async *retired(options: StoreCallOptions = {}): AsyncIterable<RetiredRecord> {
+    const signal = signalOf("retired", options);
     signal?.throwIfAborted();
     const table = await this.#known();
     const work = this.#work();
@@ -217,13 +206,13 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     }
   }
 
-  async release(id: string, { signal }: StoreCallOptions = {}): Promise<boolean> {
-    signal?.throwIfAborted();
+  async release(id: string, options: StoreCallOptions = {}): Promise<boolean> {
+    signalOf("release", options)?.throwIfAborted();
     return await (await this.#known()).release(this.#work(), id, this.maxAttempts) > 0;
   }
 
-  async stats({ signal }: StoreCallOptions = {}): Promise<OutboxStats> {
-    signal?.throwIfAborted();
+  async stats(options: StoreCallOptions = {}): Promise<OutboxStats> {
+    signalOf("stats", options)?.throwIfAborted();
     const table = await this.#known();
     const work = this.#work();
     const { rows: [row] } = await work.run("count the rows", table.stats(this.maxAttempts));
@@ -235,9 +224,9 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     };
   }
 
-  async purgePublished({ olderThanMs, batchSize = 1_000, signal }: OutboxPurgeOptions): Promise<number> {
-    assertFiniteNumber("olderThanMs", olderThanMs, 0);
-    assertWholeNumber("batchSize", batchSize, 1);
+  async purgePublished(options: OutboxPurgeOptions): Promise<number> {
+    assertPurgeOfRows(options);
+    const { olderThanMs, batchSize = 1_000, signal } = options;
     const table = await this.#known();
     for (let total = 0;;) {
       signal?.throwIfAborted();

@@ -7,7 +7,7 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { isSqlSession } from "../sql/given_session.ts";
-import { type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
+import { assertIdempotencyOptions, type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { sqliteSession } from "./session.ts";
 import { sqliteTransaction } from "./transaction.ts";
@@ -21,6 +21,7 @@ export type SqliteIdempotencyStore = SqlIdempotencyStore<SqliteDatabase>;
  * Price: a claim and a confirmation are two small transactions, and each waits for the disk as the file's `synchronous` says; with WAL
  * and `NORMAL`, some ten thousand a second.
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  *
  * @example
@@ -42,6 +43,7 @@ export function sqliteIdempotencyStore(
   database: SqliteDatabase | SqlSession,
   options: SqlIdempotencyOptions = {},
 ): SqliteIdempotencyStore {
+  assertIdempotencyOptions(options);
   const { clock } = options;
   const session = isSqlSession(database) ? database : sqliteSession(database, clock === undefined ? {} : { clock });
   return new SqlIdempotencyStore({ session, dialect: sqliteDialect(), sessionOf: sqliteTransaction }, options);

@@ -47,4 +47,5 @@ export type {
 } from "../../src/ports/outbox_store.ts";
 export type { Outbound } from "../../src/message/outbound.ts";
 export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
-export type { SqlOutboxOptions, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";
+export type { SqlOutboxOptions } from "../sql/outbox_options.ts";
+export type { SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";

@@ -7,7 +7,8 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { isSqlSession } from "../sql/given_session.ts";
-import { type SqlOutboxOptions, SqlOutboxStore } from "../sql/outbox_store.ts";
+import { assertOutboxOptions, type SqlOutboxOptions } from "../sql/outbox_options.ts";
+import { SqlOutboxStore } from "../sql/outbox_store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { sqliteSession } from "./session.ts";
 import { sqliteTransaction } from "./transaction.ts";
@@ -24,6 +25,7 @@ export type SqliteOutboxStore = SqlOutboxStore<SqliteDatabase>;
  *
  * Price: a row more in the transaction, and as much of the file as the message is long, until it is purged.
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  *
  * @example
@@ -53,6 +55,7 @@ export function sqliteOutboxStore(
   database: SqliteDatabase | SqlSession,
   options: SqlOutboxOptions = {},
 ): SqliteOutboxStore {
+  assertOutboxOptions(options);
   const { clock } = options;
   const settings = clock === undefined ? {} : { clock };
   const session = isSqlSession(database) ? database : sqliteSession(database, settings);

@@ -5,6 +5,8 @@
  */
 
 import { type Clock, systemClock } from "../../src/clock.ts";
+import { assertFiniteNumber } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { ConnectionSession, TransactionSession } from "../sql/connection_session.ts";
 import { sqliteConnection, type SqliteDatabase } from "./database.ts";
@@ -19,6 +21,8 @@ export interface SqliteSessionOptions {
   /** Waits run by it. @default {systemClock()} */
   readonly clock?: Clock;
 }
+
+const KINDS: Readonly<OptionKinds<SqliteSessionOptions>> = { busyTimeoutMs: "checked", clock: "object" };
 
 /**
  * A session over an open handle of `node:sqlite`, or one that has the same methods. The caller opens and closes it.
@@ -41,14 +45,14 @@ export interface SqliteSessionOptions {
  * });
  * assert.equal((await session.query("SELECT id FROM orders")).rows[0]?.id, "A-19");
  * ```
+ *
+ * @throws {TypeError} an option that there is not, or of another type
+ * @throws {RangeError} an option out of range
  */
 export function sqliteSession(database: SqliteDatabase, options: SqliteSessionOptions = {}): SqlSession {
+  assertOptions("a session", options, KINDS);
   const { busyTimeoutMs = 5_000, clock = systemClock() } = options;
-  if (!(busyTimeoutMs >= 0)) {
-    throw new RangeError(
-      `Cannot use the database as 'busyTimeoutMs' must not be negative: current value is ${busyTimeoutMs}`,
-    );
-  }
+  assertFiniteNumber("busyTimeoutMs", busyTimeoutMs, 0);
   return new ConnectionSession(sqliteConnection(database), { clock, busyTimeoutMs });
 }
 

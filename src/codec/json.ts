@@ -5,6 +5,8 @@
  */
 
 import { DecodeError } from "../errors.ts";
+import { assertOneOf, assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 import type { Codec } from "../ports/codec.ts";
 import { matchesFormat, parseContentType } from "./content_type.ts";
 import { assertJsonDepth, parseJsonExactly } from "./json_reader.ts";
@@ -24,6 +26,12 @@ export interface JsonCodecOptions {
   /** Levels of nesting that are read. @default {1_000} */
   readonly maxDecodeDepth?: number;
 }
+
+const KINDS: Readonly<OptionKinds<JsonCodecOptions>> = {
+  integers: "checked",
+  maxEncodeDepth: "checked",
+  maxDecodeDepth: "checked",
+};
 
 const NAMES: readonly string[] = ["application/json", "text/json"];
 
@@ -47,9 +55,16 @@ const NAMES: readonly string[] = ["application/json", "text/json"];
  * assert.equal(new TextDecoder().decode(body), '{"orderId":"A-19","totalCents":12950}');
  * assert.deepEqual(await codec.decode(body, {}), { orderId: "A-19", totalCents: 12950 });
  * ```
+ *
+ * @throws {TypeError} an option that there is not, or of another type
+ * @throws {RangeError} a depth that is no whole number
  */
 export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T> {
+  assertOptions("a JSON codec", options, KINDS);
   const { integers = "number", maxEncodeDepth = 64, maxDecodeDepth = 1_000 } = options;
+  assertOneOf("integers", integers, ["number", "bigint"]);
+  assertWholeNumber("maxEncodeDepth", maxEncodeDepth, 0);
+  assertWholeNumber("maxDecodeDepth", maxDecodeDepth, 0);
   const encoder = new TextEncoder();
   return {
     contentType: "application/json",

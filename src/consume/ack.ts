@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertFiniteNumber } from "../internal/assert_option.ts";
 import { assertOptions } from "../internal/option_kinds.ts";
 
 /** A handler's word about its message. The engine decides what becomes of it. */
@@ -53,9 +54,7 @@ export function accept(): Ack {
 export function retry(error: unknown, options: { readonly delayMs?: number } = {}): Ack {
   assertOptions<{ readonly delayMs?: number }>("retry", options, { delayMs: "checked" });
   const { delayMs } = options;
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw new RangeError(`Cannot retry after 'delayMs': it must be a finite number of at least 0, found ${delayMs}`);
-  }
+  if (delayMs !== undefined) assertFiniteNumber("delayMs", delayMs, 0);
   return { kind: "retry", error, delayMs };
 }
 

@@ -141,11 +141,11 @@ export class Consumer<T = unknown> {
    * @throws the signal's reason, when it aborts first: the budget ends with it, and the consumer is gone from the broker by then
    */
   close(options: DrainOptions = {}): Promise<DrainReport> {
-    const { clock } = this.#context.environment;
-    const within = this.#context.environment.scope?.current();
-    if (within !== undefined) this.#asking.add(within);
-    this.#wake();
-    return withBudget({ ...options, clock, budgetMs: this.#context.drainTimeoutMs }, (budget) => {
+    const { environment: { clock, scope }, drainTimeoutMs: budgetMs } = this.#context;
+    return withBudget(options, { clock, budgetMs }, (budget) => {
+      const within = scope?.current();
+      if (within !== undefined) this.#asking.add(within);
+      this.#wake();
       // Whoever calls close may end it: the first budget to run out is everybody's.
       void whenAborted(budget).then(() => this.#budgetEnd.abort());
       this.#closing ??= this.#drain(this.#budgetEnd.signal);

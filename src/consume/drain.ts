@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
-import { assertKinds } from "../internal/option_kinds.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** How a drain went. */
 export interface DrainReport {
@@ -29,12 +29,19 @@ export interface DrainOptions {
   readonly budget?: AbortSignal | undefined;
 }
 
-/** Runs a drain within its budget, and turns the caller's abort into a rejection once the drain is through. */
+const DRAIN_KINDS: Readonly<OptionKinds<DrainOptions>> = { signal: "signal", budget: "signal" };
+
+/**
+ * Runs a drain within the budget of its options, by default that many milliseconds, and turns the caller's abort into a rejection once
+ * the drain is through.
+ */
 export async function withBudget(
-  { signal, budget, clock, budgetMs }: DrainOptions & { readonly clock: Clock; readonly budgetMs: number },
+  options: DrainOptions,
+  { clock, budgetMs }: { readonly clock: Clock; readonly budgetMs: number },
   drain: (budget: AbortSignal) => Promise<DrainReport>,
 ): Promise<DrainReport> {
-  assertKinds<DrainOptions>("close", { signal, budget }, { signal: "signal", budget: "signal" });
+  assertOptions("close", options, DRAIN_KINDS);
+  const { signal, budget } = options;
   const timer = new AbortController();
   const own = new AbortController();
   if (budget === undefined) {

@@ -7,6 +7,13 @@
 import { TopologyError, type TopologyErrorCode } from "../errors.ts";
 import type { BrokerConnection, DeclareResult } from "../ports/broker.ts";
 import type { BindingSpec, ExchangeSpec, QueueSpec, TopologySpec } from "../topology/specs.ts";
+import { answered, type AskOptions } from "./answered.ts";
+
+/** Options of a declaration. */
+export interface DeclareOptions {
+  /** Ends the declaration. What was created until then stays, and a declaration that is out already is not taken back. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Declares exchanges, then queues, then bindings.
@@ -16,20 +23,26 @@ import type { BindingSpec, ExchangeSpec, QueueSpec, TopologySpec } from "../topo
  *
  * @throws {TopologyError} `ACEMQ_TOPOLOGY_DRIFT` with the broker's words for every difference, before anything was created;
  * `ACEMQ_TOPOLOGY_REFUSED` when the broker refuses a declaration: of something that exists, before anything was created
+ * @throws the signal's reason, when it aborts first
  */
-export async function declareTopology(broker: BrokerConnection, spec: TopologySpec): Promise<void> {
-  const missing = await missingFrom(broker, spec);
-  for (const exchange of missing.exchanges) {
-    assertDeclared(nameOf(exchange, "exchange"), await broker.declareExchange(exchange));
-  }
-  for (const queue of missing.queues) assertDeclared(nameOf(queue, "queue"), await broker.declareQueue(queue));
-  for (const binding of spec.bindings) assertDeclared(describeBinding(binding), await broker.bindQueue(binding));
+export async function declareTopology(
+  broker: BrokerConnection,
+  spec: TopologySpec,
+  options: AskOptions = {},
+): Promise<void> {
+  const missing = await missingFrom(broker, spec, options);
+  const declare = async (name: string, ask: () => Promise<DeclareResult>): Promise<void> =>
+    assertDeclared(name, await answered(ask, options));
+  for (const one of missing.exchanges) await declare(nameOf(one, "exchange"), () => broker.declareExchange(one));
+  for (const one of missing.queues) await declare(nameOf(one, "queue"), () => broker.declareQueue(one));
+  for (const one of spec.bindings) await declare(describeBinding(one), () => broker.bindQueue(one));
 }
 
 /** What does not exist yet. Throws when something that exists differs. */
 async function missingFrom(
   broker: BrokerConnection,
   spec: TopologySpec,
+  options: AskOptions,
 ): Promise<{ exchanges: ExchangeSpec[]; queues: QueueSpec[] }> {
   const exchanges: ExchangeSpec[] = [];
   const queues: QueueSpec[] = [];
@@ -41,12 +54,13 @@ async function missingFrom(
     findings.push(`${name}: ${result.reason}`);
   };
   for (const exchange of spec.exchanges) {
-    if (await broker.checkExchange(exchange.name) === "absent") exchanges.push(exchange);
-    else judge(nameOf(exchange, "exchange"), await broker.declareExchange(exchange));
+    if (await answered(() => broker.checkExchange(exchange.name), options) === "absent") exchanges.push(exchange);
+    else judge(nameOf(exchange, "exchange"), await answered(() => broker.declareExchange(exchange), options));
   }
   for (const queue of spec.queues) {
-    if ((await broker.checkQueue(queue.name)).status === "absent") queues.push(queue);
-    else judge(nameOf(queue, "queue"), await broker.declareQueue(queue));
+    const { status } = await answered(() => broker.checkQueue(queue.name), options);
+    if (status === "absent") queues.push(queue);
+    else judge(nameOf(queue, "queue"), await answered(() => broker.declareQueue(queue), options));
   }
   if (findings.length === 0) return { exchanges, queues };
   throw new TopologyError(

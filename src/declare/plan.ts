@@ -4,10 +4,10 @@
  * @module
  */
 
-import { orAborted } from "../internal/abort.ts";
 import type { BrokerConnection, CompareResult } from "../ports/broker.ts";
 import { type PlanItem, type PlanStatus, TopologyPlan } from "../topology/plan.ts";
 import type { BindingSpec, TopologySpec } from "../topology/specs.ts";
+import { answered, type AskOptions } from "./answered.ts";
 
 /** Options of a plan and of a validation. */
 export interface PlanOptions {
@@ -24,15 +24,15 @@ export interface PlanOptions {
 export async function planTopology(
   broker: BrokerConnection,
   spec: TopologySpec,
-  { signal }: PlanOptions = {},
+  options: AskOptions = {},
 ): Promise<TopologyPlan> {
   const items: PlanItem[] = [];
   for (const exchange of spec.exchanges) {
-    const found = await answered(() => broker.compareExchange(exchange), signal);
+    const found = await answered(() => broker.compareExchange(exchange), options);
     items.push(itemOf("exchange", exchange.name, found));
   }
   for (const queue of spec.queues) {
-    const found = await answered(() => broker.compareQueue(queue), signal);
+    const found = await answered(() => broker.compareQueue(queue), options);
     items.push(itemOf("queue", queue.name, found));
   }
   return new TopologyPlan([...items, ...spec.bindings.map(unknownBinding)]);
@@ -59,9 +59,4 @@ function unknownBinding({ queue, exchange, routingKey }: BindingSpec): PlanItem 
     status: "unknown",
     reason: "AMQP has no question for bindings",
   };
-}
-
-async function answered<Answer>(question: () => Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
-  signal?.throwIfAborted();
-  return await orAborted(question(), signal);
 }

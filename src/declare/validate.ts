@@ -8,7 +8,8 @@ import { TopologyError, type TopologyErrorCode } from "../errors.ts";
 import type { BrokerConnection } from "../ports/broker.ts";
 import { describeItem, type PlanItem, type PlanStatus } from "../topology/plan.ts";
 import type { TopologySpec } from "../topology/specs.ts";
-import { type PlanOptions, planTopology } from "./plan.ts";
+import type { AskOptions } from "./answered.ts";
+import { planTopology } from "./plan.ts";
 
 /**
  * Asks for every object of a topology, and throws unless each that can be asked for is present. Bindings cannot be asked for.
@@ -21,7 +22,7 @@ import { type PlanOptions, planTopology } from "./plan.ts";
 export async function validateTopology(
   broker: BrokerConnection,
   spec: TopologySpec,
-  options: PlanOptions = {},
+  options: AskOptions = {},
 ): Promise<void> {
   const { items } = await planTopology(broker, spec, options);
   const amiss = items.filter(({ kind, status }) => kind !== "binding" && status !== "present");

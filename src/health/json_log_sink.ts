@@ -6,6 +6,8 @@
 
 import type { TelemetrySink } from "../telemetry/sink.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import { assertOneOf } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** Options of {@linkcode jsonLogSink}. */
 export interface JsonLogSinkOptions {
@@ -14,6 +16,8 @@ export interface JsonLogSinkOptions {
   /** Stamps the lines. @default {systemClock()} */
   readonly clock?: Clock;
 }
+
+const KINDS: Readonly<OptionKinds<JsonLogSinkOptions>> = { level: "checked", clock: "object" };
 
 const LEVELS: readonly string[] = ["info", "warn", "error"];
 
@@ -33,7 +37,9 @@ const LEVELS: readonly string[] = ["info", "warn", "error"];
  * ```
  */
 export function jsonLogSink(write: (line: string) => void, options: JsonLogSinkOptions = {}): TelemetrySink {
+  assertOptions("a sink of JSON lines", options, KINDS);
   const { level = "info", clock = systemClock() } = options;
+  assertOneOf("level", level, LEVELS);
   return {
     log: (record) => {
       if (LEVELS.indexOf(record.level) < LEVELS.indexOf(level)) return;

@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../clock.ts";
 import { assertFiniteNumber } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** Up: works. Degraded: works in part, look at it. Down: does not work. */
 export type HealthStatus = "up" | "degraded" | "down";
@@ -35,6 +36,12 @@ export interface AggregateHealthOptions {
   readonly timeoutMs?: number;
 }
 
+const KINDS: Readonly<OptionKinds<AggregateHealthOptions>> = {
+  clock: "object",
+  signal: "signal",
+  timeoutMs: "checked",
+};
+
 /** No check may hold up the whole (contract core 7.4). */
 const AGGREGATE_TIMEOUT_MS = 5_000;
 
@@ -57,13 +64,16 @@ const RANK: Readonly<Record<HealthStatus, number>> = { up: 0, degraded: 1, down:
  * assert.equal(report.status, "degraded");
  * ```
  *
+ * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} an option out of range
  * @throws the signal's reason, when it aborts first
  */
 export async function aggregateHealth(
   checks: { readonly [name: string]: HealthCheck },
-  { clock = systemClock(), signal, timeoutMs = AGGREGATE_TIMEOUT_MS }: AggregateHealthOptions = {},
+  options: AggregateHealthOptions = {},
 ): Promise<HealthReport> {
+  assertOptions("health", options, KINDS);
+  const { clock = systemClock(), signal, timeoutMs = AGGREGATE_TIMEOUT_MS } = options;
   assertFiniteNumber("timeoutMs", timeoutMs, 0);
   signal?.throwIfAborted();
   const over = new AbortController();

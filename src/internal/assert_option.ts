@@ -22,6 +22,13 @@ export function assertFiniteNumber(name: string, value: number, least: number): 
   );
 }
 
+/** Throws a `TypeError` unless `value` is one of these words. */
+export function assertOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (typeof value === "string" && allowed.includes(value)) return;
+  const found = typeof value === "string" ? `"${value.slice(0, 40)}"` : describeKind(value);
+  throw new TypeError(`Cannot use option '${name}': it must be one of ${allowed.join(", ")}, found ${found}`);
+}
+
 /** Throws a `TypeError` unless `value` is text with at least one character and at most 255 bytes: an AMQP short string. */
 export function assertName(what: string, value: unknown): asserts value is string {
   if (typeof value !== "string" || value === "") {

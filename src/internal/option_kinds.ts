@@ -22,6 +22,8 @@ export type OptionKind =
 /** A kind for every option there is, by name. */
 export type OptionKinds<Options> = Record<keyof Options & string, OptionKind>;
 
+const SIGNAL_KINDS: Readonly<OptionKinds<{ readonly signal?: AbortSignal }>> = { signal: "signal" };
+
 const WANTED: Readonly<Record<Exclude<OptionKind, "checked">, string>> = {
   text: "text",
   boolean: "true or false",
@@ -60,9 +62,9 @@ export function assertKinds<Options>(of: string, options: unknown, kinds: Readon
   }
 }
 
-/** The signal of an object of options; throws as {@linkcode assertKinds}. */
+/** The signal of an object of options that has nothing else; throws as {@linkcode assertOptions}. */
 export function signalOf(of: string, options: { readonly signal?: AbortSignal | undefined }): AbortSignal | undefined {
-  assertKinds<{ readonly signal?: AbortSignal }>(of, options, { signal: "signal" });
+  assertOptions<{ readonly signal?: AbortSignal }>(of, options, SIGNAL_KINDS);
   return options.signal;
 }
 

@@ -6,6 +6,7 @@
 
 import { type Clock, type NewId, randomUuid, systemClock } from "../clock.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 
 /** Where a message stands on a declared route. */
 export interface DeclaredRoute {
@@ -77,6 +78,8 @@ export interface EnvelopeSources {
   readonly newId?: NewId;
 }
 
+const SOURCE_KINDS: Readonly<OptionKinds<EnvelopeSources>> = { clock: "object", newId: "function" };
+
 /**
  * The envelope of a message that has never been published.
  *
@@ -91,8 +94,10 @@ export interface EnvelopeSources {
  * ```
  *
  * @throws {RangeError} a version that is no whole number from 1
+ * @throws {TypeError} sources that there are not, or of another type
  */
 export function newEnvelope(fields: EnvelopeFields, sources: EnvelopeSources = {}): Envelope {
+  assertOptions("the sources of an envelope", sources, SOURCE_KINDS);
   const { clock = systemClock(), newId = randomUuid } = sources;
   const { version = 1 } = fields;
   assertWholeNumber("version", version, 1);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertOptions } from "../internal/option_kinds.ts";
 import type { Envelope } from "./envelope.ts";
 import type { MessageHeaders } from "./header_value.ts";
 import { readableHeaders } from "./header_value.ts";
@@ -108,6 +109,7 @@ export class Message<T = unknown> {
 
   /** The same message with another payload or envelope: what a consume interceptor hands on. Hops keep the original's. */
   with<U = T>(changes: { readonly payload?: U; readonly envelope?: Envelope }): Message<U> {
+    assertOptions<typeof changes>("a message with changes", changes, { payload: "checked", envelope: "object" });
     // Without a new payload U is T: the default of the type parameter.
     const payload = "payload" in changes ? changes.payload as U : this.payload as unknown as U;
     const source = { queue: this.queue, received: this.#received, signal: this.#signal, claim: this.claim };

@@ -214,13 +214,13 @@ export class Publisher<T = unknown> {
 
   #contextOf(payload: unknown, message: SendOptions): PublishContext {
     assertSendOptions(message);
-    const { environment, origin } = this.#context;
+    const { environment: { clock, newId }, origin } = this.#context;
     const options = this.#options;
     const fields = envelopeFields({ routingKey: this.routingKey, origin }, options as PublisherOptions, message);
     return {
       exchange: this.exchange,
       routingKey: this.routingKey,
-      envelope: newEnvelope(fields, environment),
+      envelope: newEnvelope(fields, { clock, newId }),
       payload,
       headers: options.headers === undefined ? message.headers ?? {} : { ...options.headers, ...message.headers },
       persistent: message.persistent ?? options.persistent ?? true,

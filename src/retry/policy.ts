@@ -193,7 +193,9 @@ function policy(
   if (jitterFactor > 1) {
     throw new RangeError(`Cannot use option 'jitterFactor': it must be at most 1, found ${jitterFactor}`);
   }
-  if (Number.isNaN(maxMessageAgeMs)) throw new RangeError("Cannot use option 'maxMessageAgeMs': found NaN");
+  if (typeof maxMessageAgeMs !== "number" || Number.isNaN(maxMessageAgeMs)) {
+    throw new RangeError(`Cannot use option 'maxMessageAgeMs': it must be a number, found ${String(maxMessageAgeMs)}`);
+  }
   const limit = Math.max(maxMessageAgeMs, 0);
   return Object.freeze({ ...core, maxMessageAgeMs: limit, jitterFactor, brokerWaitThresholdMs });
 }

@@ -217,7 +217,7 @@ const EXCHANGE_TYPES: readonly string[] = ["direct", "topic", "fanout", "headers
 
 function declaredQueue(name: string, options: QueueOptions): DeclaredQueue {
   const { durable = true, exclusive = false, autoDelete = false, deadLetter = false } = options;
-  const type = options.type ?? (exclusive || autoDelete || !durable ? "classic" : "quorum");
+  const { type = exclusive || autoDelete || !durable ? "classic" : "quorum" } = options;
   assertConsistent(name, type, options);
   const { rungsMs } = ladderOf(options.retry ?? noRetry(), options.rungsMs);
   for (const derived of [`${name}.parked`, ...rungsMs.map((ms) => rungName(name, ms))]) {
@@ -245,7 +245,7 @@ function assertConsistent(name: string, type: string, options: QueueOptions): vo
     throw new TypeError(`Cannot add queue "${name}": ${reason}`);
   };
   if (!["quorum", "classic", "stream"].includes(type)) {
-    refuse(`its type must be quorum, classic or stream, found ${type}`);
+    refuse(`its type must be quorum, classic or stream, found ${typeof type === "string" ? type : describeKind(type)}`);
   }
   if (type !== "classic" && (exclusive || autoDelete || !durable)) {
     refuse(`an exclusive, auto-delete or transient queue must be classic, found ${type}`);

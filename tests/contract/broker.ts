@@ -5,6 +5,8 @@
  */
 
 import { describe, it } from "node:test";
+import { assertOneOf } from "../../src/internal/assert_option.ts";
+import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import { acknowledgementTimeout } from "./broker/acknowledgement_timeout.ts";
 import { blocking } from "./broker/blocking.ts";
 import { comparing } from "./broker/comparing.ts";
@@ -30,6 +32,7 @@ import { streamKeeping } from "./broker/stream_keeping.ts";
 import { streamReading } from "./broker/stream_reading.ts";
 import { wireValues } from "./broker/wire_values.ts";
 import { type BrokerCapability, type BrokerUnderTest, type Scenario, World } from "./broker/world.ts";
+import { skipOf } from "./options.ts";
 
 /** Options of {@linkcode brokerContract}. */
 export interface BrokerContractOptions {
@@ -103,7 +106,7 @@ export function brokerContract(
   open: () => Promise<BrokerUnderTest>,
   options: BrokerContractOptions = {},
 ): void {
-  assertTitles(options.except ?? [], Object.values(GROUPS));
+  assertContract(options, Object.values(GROUPS));
   describe(`The broker contract on ${name}`, () => {
     for (const [about, cases] of Object.entries(GROUPS)) describe(about, () => cases(registering(open, options)));
   });
@@ -121,7 +124,7 @@ export function blockedBrokerContract(
   open: () => Promise<BrokerUnderTest>,
   options: BrokerContractOptions = {},
 ): void {
-  assertTitles(options.except ?? [], [blocking]);
+  assertContract(options, [blocking]);
   describe(`The contract of a blocked broker on ${name}`, () => {
     blocking(registering(open, options));
   });
@@ -139,7 +142,7 @@ export function acknowledgementTimeoutContract(
   open: () => Promise<BrokerUnderTest>,
   options: BrokerContractOptions = {},
 ): void {
-  assertTitles(options.except ?? [], [acknowledgementTimeout]);
+  assertContract(options, [acknowledgementTimeout]);
   describe(`The contract of the acknowledgement time-out on ${name}`, () => {
     acknowledgementTimeout(registering(open, options));
   });
@@ -157,7 +160,7 @@ export function deadLetterRetryContract(
   open: () => Promise<BrokerUnderTest>,
   options: BrokerContractOptions = {},
 ): void {
-  assertTitles(options.except ?? [], [deadLetterRetry]);
+  assertContract(options, [deadLetterRetry]);
   describe(`The contract of dead-lettering at least once on ${name}`, () => {
     deadLetterRetry(registering(open, options));
   });
@@ -173,6 +176,26 @@ function registering(
     if (lacking !== undefined) it(`${title} (needs ${lacking})`, { skip: `the broker lacks ${lacking}` }, () => {});
     else it(title, { skip, timeout: CASE_TIMEOUT_MS }, () => runCase(open, body));
   });
+}
+
+const KINDS: Readonly<OptionKinds<BrokerContractOptions>> = { skip: "checked", except: "list", lacks: "list" };
+
+/** What a broker can lack: the compiler holds this against the type. */
+const CAPABILITIES: Readonly<Record<BrokerCapability, true>> = {
+  quorum_queues: true,
+  at_least_once_dead_letters: true,
+  queue_expiry: true,
+  single_active_consumer: true,
+  priorities: true,
+  streams: true,
+};
+
+function assertContract(options: BrokerContractOptions, groups: readonly ((scenario: Scenario) => void)[]): void {
+  assertOptions("the contract of a broker", options, KINDS);
+  skipOf(options);
+  const { except = [], lacks = [] } = options;
+  for (const capability of lacks) assertOneOf("lacks", capability, Object.keys(CAPABILITIES));
+  assertTitles(except, groups);
 }
 
 function assertTitles(titles: readonly string[], groups: readonly ((scenario: Scenario) => void)[]): void {

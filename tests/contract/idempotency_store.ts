@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { FatalError } from "../../src/errors.ts";
 import type { ClaimAnswer, IdempotencyStore } from "../../src/ports/idempotency_store.ts";
+import { contractOptions } from "./options.ts";
 
 /** A store whose time the cases move, and another one that stands for a second process. */
 export interface IdempotencyStoreUnderTest {
@@ -52,8 +53,9 @@ export const RETENTION_MS = 3_600_000;
 export function idempotencyStoreContract(
   name: string,
   open: () => Promise<IdempotencyStoreUnderTest>,
-  { skip = false }: IdempotencyStoreContractOptions = {},
+  options: IdempotencyStoreContractOptions = {},
 ): void {
+  const { skip } = contractOptions(options);
   describe(`The contract of an idempotency store on ${name}`, () => {
     for (const [title, body] of Object.entries(CASES)) it(title, { skip, timeout: 60_000 }, () => runCase(open, body));
   });

@@ -9,6 +9,7 @@ import { describe, it } from "node:test";
 import { PublishError } from "../../src/errors.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type { OutboxClaim, OutboxClaimOptions, OutboxStore, RetiredRecord } from "../../src/ports/outbox_store.ts";
+import { contractOptions } from "./options.ts";
 
 /** An outbox whose time the cases move, and another one that stands for a second process. */
 export interface OutboxStoreUnderTest<Tx = unknown> {
@@ -77,8 +78,9 @@ export const LEASE_MS = 60_000;
 export function outboxStoreContract<Tx>(
   name: string,
   open: () => Promise<OutboxStoreUnderTest<Tx>>,
-  { skip = false }: OutboxStoreContractOptions = {},
+  options: OutboxStoreContractOptions = {},
 ): void {
+  const { skip } = contractOptions(options);
   describe(`The contract of an outbox on ${name}`, () => {
     for (const [title, body] of Object.entries(CASES)) it(title, { skip, timeout: 60_000 }, () => runCase(open, body));
   });

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { SqlSession, SqlValue } from "../../src/ports/sql_session.ts";
+import { contractOptions } from "./options.ts";
 
 /** A session and what the cases need beside it. */
 export interface SessionUnderTest {
@@ -56,8 +57,9 @@ export interface SqlSessionContractOptions {
 export function sqlSessionContract(
   name: string,
   open: () => Promise<SessionUnderTest>,
-  { skip = false }: SqlSessionContractOptions = {},
+  options: SqlSessionContractOptions = {},
 ): void {
+  const { skip } = contractOptions(options);
   describe(`The session contract on ${name}`, () => {
     for (const [title, body] of Object.entries(CASES)) it(title, { skip, timeout: 30_000 }, () => runCase(open, body));
   });

@@ -142,8 +142,8 @@ const VERBS: readonly Verb[] = [
     options: { codec: "codec", limit: "number", signal: "signal", dryRun: "boolean", keepAttempts: "boolean" },
     call: (mq, options) => mq.replay("q", options),
   },
-  { name: "mq.events", options: { signal: "signal" }, call: (mq, options) => mq.events(options), takesOthers: true },
-  { name: "mq.health", options: { signal: "signal" }, call: (mq, options) => mq.health(options), takesOthers: true },
+  { name: "mq.events", options: { signal: "signal" }, call: (mq, options) => mq.events(options) },
+  { name: "mq.health", options: { signal: "signal" }, call: (mq, options) => mq.health(options) },
   {
     name: "consumer.retune",
     options: { prefetch: "number", concurrency: "number" },

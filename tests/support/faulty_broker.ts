@@ -38,7 +38,9 @@ export class Faults {
   /** Answers a settlement instead of the broker behind; `undefined` lets it through. */
   onSettle: ((as: SettleAs, delivery: BrokerDelivery) => "sent" | "stale" | undefined) | undefined;
   /** Answers a declaration instead of the broker behind; `undefined` lets it through. */
-  onDeclare: ((spec: QueueSpec | ExchangeSpec | BindingSpec) => DeclareResult | undefined) | undefined;
+  onDeclare:
+    | ((spec: QueueSpec | ExchangeSpec | BindingSpec) => DeclareResult | Promise<DeclareResult> | undefined)
+    | undefined;
   /** Answers a comparison instead of the broker behind; `undefined` lets it through. */
   onCompare: ((spec: QueueSpec | ExchangeSpec) => Promise<CompareResult> | undefined) | undefined;
   /** Answers a question for a queue instead of the broker behind; `undefined` lets it through. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { assertOptions, describeKind, type OptionKinds } from "../../internal/option_kinds.ts";
 import type { Envelope } from "../../message/envelope.ts";
 import type { IdempotencyStore, TwoAnswerStore } from "../../ports/idempotency_store.ts";
 import type { Ladder } from "../../retry/ladder.ts";
@@ -29,6 +30,8 @@ export interface IdempotencyOptions {
   readonly renewLease?: boolean;
 }
 
+const KINDS: Readonly<OptionKinds<IdempotencyOptions>> = { store: "checked", key: "function", renewLease: "boolean" };
+
 /** The options with their defaults. */
 export interface ClaimSettings {
   readonly store: IdempotencyStore;
@@ -39,8 +42,19 @@ export interface ClaimSettings {
 /** Reads the option in each of its forms. */
 export function claimSettings(given: IdempotencyStore | TwoAnswerStore | IdempotencyOptions): ClaimSettings {
   const options: IdempotencyOptions = "store" in given ? given : { store: given };
+  assertOptions("'idempotency'", options, KINDS);
+  assertStore(options.store);
   const { store, key = ({ id }) => id, renewLease = false } = options;
   return { store: "tryClaim" in store ? store : threeAnswers(store), key, renewLease };
+}
+
+function assertStore(store: unknown): void {
+  if (typeof store === "object" && store !== null && ("tryClaim" in store || "claim" in store)) return;
+  throw new TypeError(
+    `Cannot use option 'idempotency': it must be a store such as memoryIdempotencyStore(), or have one as 'store', found ${
+      describeKind(store)
+    }`,
+  );
 }
 
 /**

@@ -169,11 +169,8 @@ export class RunningRelay {
    * @throws the signal's reason, when it aborts first
    */
   close(options: DrainOptions = {}): Promise<DrainReport> {
-    const { environment: { clock }, drainTimeoutMs } = this.#context;
-    return withBudget(
-      { ...options, clock, budgetMs: drainTimeoutMs },
-      (budget) => drainRun(this.#run, this.#running, budget),
-    );
+    const { environment: { clock }, drainTimeoutMs: budgetMs } = this.#context;
+    return withBudget(options, { clock, budgetMs }, (budget) => drainRun(this.#run, this.#running, budget));
   }
 
   /** The same as {@linkcode RunningRelay.close}. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertFiniteNumber, assertWholeNumber } from "../../internal/assert_option.ts";
+import { assertFiniteNumber, assertOneOf, assertWholeNumber } from "../../internal/assert_option.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../../internal/option_kinds.ts";
 import type { OnRetired, OutboxMode, RelayStore } from "../../ports/outbox_store.ts";
 
@@ -171,10 +171,4 @@ function assertPurge(store: RelayStore, purgeAfterMs: number | undefined): void 
   assertFiniteNumber("purgeAfterMs", purgeAfterMs, 0);
   if (store.purgePublished !== undefined) return;
   throw new TypeError("Cannot use option 'purgeAfterMs': the store does not purge");
-}
-
-function assertOneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (typeof value === "string" && allowed.includes(value)) return;
-  const found = typeof value === "string" ? `"${value.slice(0, 40)}"` : describeKind(value);
-  throw new TypeError(`Cannot use option '${name}': it must be one of ${allowed.join(", ")}, found ${found}`);
 }

@@ -52,7 +52,10 @@ export interface PeekOptions<T = unknown> {
 }
 
 /** What looking works with; the connection provides it. */
-export type PeekContext<T> = Pick<ConsumerContext<T>, "broker" | "environment" | "codec">;
+export interface PeekContext<T> extends Pick<ConsumerContext<T>, "broker" | "environment" | "codec"> {
+  /** Aborts when the connection begins to close. */
+  readonly closing: AbortSignal;
+}
 
 const DEFAULT_LIMIT = 100;
 
@@ -63,16 +66,20 @@ const PEEK_KINDS: Readonly<OptionKinds<PeekOptions>> = {
   signal: "signal",
 };
 
-/** Messages of a queue, head first; all of them go back when the loop is left, however it is left. */
+/** Throws before anything is touched. */
+export function assertPeekOptions(options: PeekOptions): void {
+  assertOptions("a peek", options, PEEK_KINDS);
+  if (options.limit !== undefined) assertWholeNumber("limit", options.limit, 1);
+}
+
+/** Messages of a queue, head first, by options that were checked; all of them go back when the loop is left, however it is left. */
 export function openPeek<T>(
   queue: string,
   context: PeekContext<T>,
-  options: PeekOptions<T> & { readonly signal: AbortSignal },
+  { from, limit = DEFAULT_LIMIT, signal }: PeekOptions<T>,
 ): AsyncGenerator<PeekedMessage<T>, void, undefined> {
-  assertOptions<PeekOptions<T>>("a peek", options, PEEK_KINDS);
-  const { from, limit = DEFAULT_LIMIT, signal } = options;
-  assertWholeNumber("limit", limit, 1);
-  return peek(placesOf(queue, from), context, { limit, signal });
+  const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]);
+  return peek(placesOf(queue, from), context, { limit, signal: ends });
 }
 
 async function* peek<T>(

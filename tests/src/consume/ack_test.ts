@@ -25,7 +25,7 @@ describe("a word of a handler", () => {
     for (const delayMs of [-1, Number.NaN, Infinity, -Infinity]) {
       assert.throws(() => retry("busy", { delayMs }), {
         name: "RangeError",
-        message: `Cannot retry after 'delayMs': it must be a finite number of at least 0, found ${delayMs}`,
+        message: `Cannot use option 'delayMs': it must be a finite number of at least 0, found ${delayMs}`,
       });
     }
   });

@@ -17,7 +17,7 @@ async function stuck(budget: AbortSignal): Promise<DrainReport> {
 describe("a drain", () => {
   const clock = virtualClock();
   const start = (options: DrainOptions, drain: (budget: AbortSignal) => Promise<DrainReport>): Promise<DrainReport> =>
-    withBudget({ ...options, clock, budgetMs: 500 }, drain);
+    withBudget(options, { clock, budgetMs: 500 }, drain);
 
   it("that is done in time says so, and leaves no timer behind", async () => {
     assert.deepEqual(await start({}, () => Promise.resolve(DRAINED)), DRAINED);

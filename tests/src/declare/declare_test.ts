@@ -1,10 +1,11 @@
 /** Declaring a topology: contract core 5.2 to 5.5. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DeclareResult } from "../../../src/ports/broker.ts";
+import type { DeclareResult, QueueState } from "../../../src/ports/broker.ts";
 import { fixedRetry } from "../../../src/retry/policy.ts";
 import { type Topology, topology } from "../../../src/topology/topology.ts";
 import { MemoryWorld } from "../../support/memory_world.ts";
+import { deferred } from "../../support/until.ts";
 
 const SHOP = topology()
   .exchange("shop", "topic")
@@ -135,5 +136,56 @@ describe("declaring a topology", () => {
     const mq = await world.connect();
     await mq.close();
     await assert.rejects(mq.declare(SHOP), { name: "ConnectionError", code: "ACEMQ_CONNECTION_CLOSED" });
+  });
+});
+
+describe("declaring a topology with a signal", () => {
+  it("ends with its reason while the broker is asked what is there, and has created nothing", async () => {
+    const world = new MemoryWorld();
+    const [held, over] = [deferred<QueueState>(), new AbortController()];
+    world.faults.onCheckQueue = (name) => name === "orders.audit" ? held.promise : undefined;
+    const mq = await world.connect();
+    const declaring = mq.declare(SHOP, { signal: over.signal });
+    await world.settled();
+    over.abort(new Error("That takes too long"));
+    await assert.rejects(declaring, { message: "That takes too long" });
+    held.reject(new Error("An answer nobody waits for"));
+    await world.settled();
+    assert.deepEqual([lines(world), world.broker.queues], [[], []]);
+    await world.close();
+  });
+
+  it("ends with its reason between two declarations: what was created stays, and the next call goes on from there", async () => {
+    const world = new MemoryWorld();
+    const [held, over] = [deferred(), new AbortController()];
+    world.faults.onDeclare = (spec) => {
+      if (!("name" in spec) || spec.name !== "orders.audit") return undefined;
+      held.resolve();
+      return new Promise(() => {});
+    };
+    const mq = await world.connect();
+    const declaring = mq.declare(SHOP, { signal: over.signal });
+    await held.promise;
+    over.abort(new Error("That takes too long"));
+    await assert.rejects(declaring, { message: "That takes too long" });
+    await world.settled();
+    assert.deepEqual(lines(world).slice(3), ["queue orders.new", "queue orders.audit"]);
+    assert.deepEqual(world.broker.queues, ["orders.new"]);
+    world.faults.onDeclare = undefined;
+    await mq.declare(SHOP, { signal: new AbortController().signal });
+    await mq.validate(SHOP);
+    await world.close();
+  });
+
+  it("that has aborted asks and declares nothing", async () => {
+    const world = new MemoryWorld();
+    const asked: string[] = [];
+    world.faults.onCheckQueue = (name) => void asked.push(name) as undefined;
+    const mq = await world.connect();
+    await assert.rejects(mq.declare(SHOP, { signal: AbortSignal.abort(new Error("Not today")) }), {
+      message: "Not today",
+    });
+    assert.deepEqual([lines(world), asked], [[], []]);
+    await world.close();
   });
 });
