@@ -44,14 +44,18 @@ export interface PgClient {
 export interface PgPoolClient extends PgClient {
   /** An error or true: do not use it again. */
   release(destroy?: Error | boolean): void;
+  /** Hears of a connection that is lost while nobody waits for an answer on it. */
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  /** Listens no more. */
+  removeListener?(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** A `Pool`. */
 export interface PgPool {
   /** Runs a statement on any of its clients. */
   query(text: string, params?: unknown[]): Promise<PgResult>;
-  /** Hands out a client. */
-  connect(): Promise<PgPoolClient>;
+  /** Hands out a client, or says why it cannot. */
+  connect(callback: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown;
   /** How many clients it has: what tells a pool from a client. */
   readonly totalCount: number;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { StoreError } from "../../src/errors.ts";
 import type { SqlResult, SqlSession, SqlValue } from "../../src/ports/sql_session.ts";
 import { ConnectionSession, TransactionSession } from "../sql/connection_session.ts";
 import type { WaitOptions } from "../sql/turns.ts";
@@ -35,11 +36,13 @@ export class PostgresJsSession implements SqlSession {
     const outcome: { committed?: { readonly result: T }; tx?: TransactionSession; isOver?: boolean } = {};
     const begun = this.#sql.begin(async (sql) => {
       const connection = postgresJsConnection(sql);
-      const run = (text: string, params: readonly SqlValue[]): Promise<SqlResult> =>
-        connection.run(text, params).catch((error) => {
+      const run = async (text: string, params: readonly SqlValue[]): Promise<SqlResult> => {
+        if (outcome.isOver === true) throw new StoreError("Cannot go on with the transaction: its connection is lost");
+        return await connection.run(text, params).catch((error) => {
           if (isLost(error)) outcome.isOver = true;
           throw error;
         });
+      };
       const tx = outcome.tx = new TransactionSession({ ...connection, run });
       try {
         const result = await work(tx);
@@ -48,6 +51,7 @@ export class PostgresJsSession implements SqlSession {
           outcome.committed = { result };
         }
       } catch (error) {
+        if (isLost(error)) outcome.isOver = true;
         if (outcome.isOver !== true) throw error;
       } finally {
         tx.end();
@@ -82,22 +86,44 @@ export class PgPoolSession implements SqlSession {
   }
 
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await handedOut(this.#pool);
     let isSound = false;
     try {
       const result = await new ConnectionSession(pgConnection(client), this.#wait).transaction(work);
       isSound = true;
       return result;
     } finally {
-      client.release(!isSound && !isIdle(client));
+      const isSpent = !isSound && !isIdle(client);
+      client.release(isSpent);
+      // One that is thrown away may have more to tell.
+      if (!isSpent) client.removeListener?.("error", ignoreLoss);
     }
   }
 }
 
-/** Whether postgres.js says that the connection is gone. */
+/** Whether an error says that the connection is gone, or is about to be: PostgreSQL ends it after whatever it calls fatal. */
 function isLost(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "CONNECTION_CLOSED";
+  if (!(error instanceof Error)) return false;
+  const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
+  if (severity === "FATAL" || severity === "PANIC") return true;
+  return typeof code === "string" && /^(?:CONNECT|E[A-Z]+$)/.test(code);
 }
+
+/**
+ * A client of a pool, listened to from the moment it is handed out, which is before a promise of it resolves. The statement that meets
+ * the loss of its connection rejects; the client tells the loss once more, and with nobody listening that ends the process.
+ */
+function handedOut(pool: PgPool): Promise<PgPoolClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error);
+      client.on?.("error", ignoreLoss);
+      resolve(client);
+    });
+  });
+}
+
+function ignoreLoss(): void {/* see handedOut */}
 
 /** A client that could not be rolled back must not go back to the pool with a transaction open. */
 function isIdle(client: PgPoolClient): boolean {

@@ -64,8 +64,11 @@ export async function scratch(): Promise<Scratch> {
       return client;
     },
     close: async () => {
+      const [last, ...others] = ends;
+      // First, since an open transaction keeps its tables.
+      for (const end of others.reverse()) await end();
       await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
-      for (const end of ends.reverse()) await end();
+      await last?.();
     },
   };
 }
