@@ -87,9 +87,8 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** As many as the broker counts: whoever holds something of a quorum queue is one as well. */
   get consumers(): number {
-    let count = this.#consumers.size;
-    if (this.isQuorum) { for (const { countsAs } of this.#hands) count += countsAs; }
-    return count;
+    const holders = this.isQuorum ? [...this.#hands] : [];
+    return holders.reduce((count, { countsAs }) => count + countsAs, this.#consumers.size);
   }
 
   get subscribers(): number {
@@ -152,16 +151,13 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** A classic queue finds the old place again; a quorum queue without a delivery limit puts it at the back. */
   requeue(entry: QueueEntry): void {
-    const goesToTheBack = this.isQuorum && this.settings.deliveryLimit === Infinity;
-    this.#comesBack(entry, goesToTheBack);
+    this.#comesBack(entry, this.isQuorum && this.settings.deliveryLimit === Infinity);
     this.#settleDown();
-    this.#letGo();
   }
 
   giveBack(entries: readonly QueueEntry[]): void {
     for (const entry of entries) this.#comesBack(entry, false);
     this.#settleDown();
-    this.#letGo();
   }
 
   discard(entry: QueueEntry): void {
@@ -228,7 +224,8 @@ export class MemoryQueue implements ConsumedQueue {
       // Whoever holds something of it lets it go later.
       this.#goesAtMs = Infinity;
     }
-    if (this.#ready.unburied.size > 0) this.#buryAgain();
+    const { unburied } = this.#ready;
+    if (unburied.size > 0) unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
     this.#dropExpired();
     this.#setAlarm();
     this.#observe();
@@ -243,10 +240,6 @@ export class MemoryQueue implements ConsumedQueue {
   /** Sets no more timers until somebody is connected again. */
   rest(): void {
     this.#alarm.stop();
-  }
-
-  #buryAgain(): void {
-    this.#ready.unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
   }
 
   #entry(message: StoredMessage): QueueEntry {
@@ -277,6 +270,7 @@ export class MemoryQueue implements ConsumedQueue {
     this.#dropOverflow();
     if (!this.isQuorum) this.#dispatch();
     this.expire();
+    this.#letGo();
   }
 
   #dispatch(): void {
