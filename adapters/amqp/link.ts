@@ -11,7 +11,7 @@ import type { BrokerLimits } from "../../src/ports/broker.ts";
 import type { LinkChannel } from "./link_channel.ts";
 import { describeClose, describeFailure } from "./link_failure.ts";
 import { inTime } from "./patience.ts";
-import { isRabbit, limitsOf } from "./server_limits.ts";
+import { isRabbit, limitsOf, rabbitMajor } from "./server_limits.ts";
 import type { SocketClient } from "./socket_client.ts";
 import type { Call } from "./wire/calls.ts";
 import type { CloseReason } from "./wire/method_frames.ts";
@@ -44,6 +44,8 @@ const LAST_WRITE_MS = 100;
 /** One open connection. */
 export class Link {
   readonly limits: BrokerLimits;
+  /** Whether a queue with a single active consumer may not survive its cancel: RabbitMQ before 4.0. */
+  readonly losesQueues: boolean;
   readonly #client: SocketClient;
   readonly #clock: Clock;
   #isClosing = false;
@@ -51,11 +53,9 @@ export class Link {
   constructor(client: SocketClient, clock: Clock, maxMessageBytes: number | undefined) {
     this.#client = client;
     this.#clock = clock;
-    this.limits = limitsOf({
-      frameMax: client.frameMax,
-      properties: client.handshake.serverProperties,
-      maxMessageBytes,
-    });
+    const { frameMax, handshake: { serverProperties: properties } } = client;
+    this.limits = limitsOf({ frameMax, properties, maxMessageBytes });
+    this.losesQueues = (rabbitMajor(properties) ?? Infinity) < 4;
   }
 
   /** The socket and its frames, for those who write them. */
@@ -71,6 +71,11 @@ export class Link {
   /** Whether the other end is RabbitMQ, by its own word. */
   get isRabbit(): boolean {
     return isRabbit(this.#client.handshake.serverProperties);
+  }
+
+  /** Whether the broker reads nothing just now. */
+  get isBlocked(): boolean {
+    return this.#client.blockBegan.aborted;
   }
 
   /** Why the broker closed the link over something it was asked; undefined where that is not what ended it. */

@@ -1,6 +1,6 @@
 /**
- * What the broker can hold, from what it says of itself. Only local limits depend on the broker's version, never behaviour; only
- * what can be asked depends on its name.
+ * What the broker can hold, from what it says of itself. The broker's version decides over local limits, and over no behaviour but
+ * for a fault of it that has to be gone round; only what can be asked depends on its name.
  *
  * @module
  */
@@ -40,7 +40,12 @@ export function isRabbit(properties: WireTable): boolean {
   return readText(properties["product"]) === "RabbitMQ";
 }
 
-function defaultMaxBodyBytes(properties: WireTable): number {
+/** The first number of RabbitMQ's version; undefined for another broker, and for one that does not say. */
+export function rabbitMajor(properties: WireTable): number | undefined {
   const major = Number.parseInt(readText(properties["version"]) ?? "", 10);
-  return isRabbit(properties) && major >= 4 ? MAX_BODY_BYTES : MAX_BODY_BYTES_BEFORE_4;
+  return isRabbit(properties) && !Number.isNaN(major) ? major : undefined;
+}
+
+function defaultMaxBodyBytes(properties: WireTable): number {
+  return (rabbitMajor(properties) ?? 0) >= 4 ? MAX_BODY_BYTES : MAX_BODY_BYTES_BEFORE_4;
 }

@@ -43,17 +43,19 @@ export class Subscriptions {
     assertPrefetch(options.prefetch);
     const link = this.#keeper.require();
     const keeper = this.#keeper;
+    const { topology, aside } = this.#means;
     const subscription = new AmqpSubscription({ ...options, queue }, {
       ...this.#means,
       get link() {
         return keeper.link;
       },
-      report: (event) => keeper.report(event),
-      redeclare: (link) => this.#means.topology.refresh(link, queue),
-      aside: (signal, act) => {
-        const { topology, aside } = this.#means;
-        return topology.declared.queue(queue)?.exclusive === true ? act(undefined) : aside.run(signal, act);
+      get declared() {
+        return topology.declared.queue(queue);
       },
+      report: (event) => keeper.report(event),
+      redeclare: (link) => topology.refresh(link, queue),
+      aside: (signal, act) =>
+        topology.declared.queue(queue)?.exclusive === true ? act(undefined) : aside.run(signal, act),
       forget: () => this.#forget(subscription),
     });
     try {

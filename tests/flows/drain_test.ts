@@ -58,6 +58,38 @@ describe("closing on RabbitMQ", () => {
   );
 
   it(
+    "hands a queue with a single active consumer on as it is: nothing is lost, and what was handled is not handled again",
+    { skip },
+    () =>
+      onRabbit("single", async (scene) => {
+        const queue = await scene.bare.queue("orders", { "x-single-active-consumer": true });
+        const put = (n: number, persistent: boolean): Promise<void> =>
+          scene.bare.put(queue, `${n}`, { ...JSON_BODY, messageId: `m-${n}`, persistent });
+        const mq = await scene.connect();
+        const finish = deferred();
+        const handled: string[] = [];
+        const first = await mq.consume(queue, async ({ payload }) => {
+          handled.push(`first ${payload}`);
+          await finish.promise;
+        }, { prefetch: 1 });
+        const second = await mq.consume(queue, ({ payload, redelivered }) => {
+          handled.push(`second ${payload}${redelivered ? " again" : ""}`);
+        }, { prefetch: 1 });
+        for (let n = 0; n < 4; n++) await put(n, n !== 2);
+        await until("a handler", () => first.state.inFlight === 1);
+        const closing = first.close();
+        await until("the other consumer to go on", () => handled.length === 4);
+        await put(4, false);
+        await until("what came meanwhile", () => handled.length === 5);
+        finish.resolve();
+        assert.deepEqual(await closing, { drained: true, stranded: 0 });
+        await second.close();
+        assert.equal(await scene.bare.depth(queue), 0);
+        assert.deepEqual(handled, ["first 0", "second 1", "second 2", "second 3", "second 4"]);
+      }),
+  );
+
+  it(
     "ends a wait between attempts at once; its message goes back with no attempt spent [RET-03]",
     { skip },
     () =>

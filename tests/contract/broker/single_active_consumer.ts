@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
+import type { BrokerConnection } from "../../../src/ports/broker.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 import { onEachQueueType, type QueueType, type Reader, type Scenario, type World } from "./world.ts";
 
@@ -79,6 +80,24 @@ export function singleActiveConsumer(it: Scenario): void {
       await world.depth(queue, 0);
     });
 
+    for (const [whose, opened] of WHOSE) {
+      it(`hands on what waits in ${whose} ${type} queue when its active consumer is cancelled with a message in hand`, async (world) => {
+        const by = await opened(world);
+        const { queue, first, second, third } = await waitingReaders(world, { by, args });
+        await first.subscription.cancel();
+        await world.fill(queue, "4");
+        await world.until("what was waiting", () => second.bodies().length === 3);
+        assert.equal(first.deliveries[0]?.settle("ack"), "sent");
+        await first.subscription.close();
+        await second.subscription.close();
+        await world.depth(queue, 0);
+        const seen = second.deliveries.map(({ message }, index) => [second.bodies()[index], message.redelivered]);
+        assert.deepEqual(seen, [["2", false], ["3", false], ["4", false]]);
+        assert.deepEqual([first, second, third].flatMap(({ losses }) => losses), []);
+        assert.deepEqual([first.bodies(), third.bodies()], [["1"], []]);
+      });
+    }
+
     it(`goes on with another consumer of a ${type} queue when the connection of the first closes`, async (world) => {
       const queue = await world.queue("q", args);
       const { mq } = await world.connect();
@@ -107,6 +126,24 @@ export function singleActiveConsumer(it: Scenario): void {
       },
     );
   });
+
+  for (const [whose, opened] of WHOSE) {
+    it(`hands on what waits in ${whose} classic queue when its active consumer has a message in hand and its prefetch changes`, async (world) => {
+      const by = await opened(world);
+      const { queue, first, second } = await waitingReaders(world, { by, args: { "x-single-active-consumer": true } });
+      await first.subscription.setPrefetch(2);
+      await world.fill(queue, "4");
+      await world.until("what was waiting", () => second.bodies().length === 3);
+      assert.equal(first.deliveries[0]?.settle("ack"), "sent");
+      await world.depth(queue, 0);
+      await second.subscription.close();
+      assert.deepEqual([first.losses, first.bodies(), second.losses, second.bodies()], [[], ["1"], [], [
+        "2",
+        "3",
+        "4",
+      ]]);
+    });
+  }
 
   it.needing("priorities")(
     "goes on with the consumer of a classic queue that has the highest priority, and leaves the active one alone",
@@ -153,6 +190,28 @@ export function singleActiveConsumer(it: Scenario): void {
     const { bodies } = await world.read(queue);
     await world.until("the message", () => bodies().length === 1);
   });
+}
+
+/** Whoever has not declared a queue does not know that it has a single active consumer. */
+const WHOSE: readonly (readonly [string, (world: World) => Promise<BrokerConnection>])[] = [
+  ["a", async ({ mq }) => mq],
+  ["somebody else's", async (world) => (await world.connect()).mq],
+];
+
+/** Three consumers: the active one has a message in hand and no room for the two that wait; the next one settles what it gets. */
+async function waitingReaders(
+  world: World,
+  { by, args }: { readonly by: BrokerConnection; readonly args: DeclareArguments },
+): Promise<{ readonly queue: string; readonly first: Reader; readonly second: Reader; readonly third: Reader }> {
+  const queue = await world.queue("q", args);
+  const first = await world.read(queue, { by, prefetch: 1 });
+  const second = await world.read(queue, { prefetch: 1, each: (delivery) => delivery.settle("ack") });
+  const third = await world.read(queue, { prefetch: 1 });
+  await world.fill(queue, "1", "2");
+  assert.deepEqual(await world.publish(queue, { body: "3", persistent: false }), { outcome: "confirmed" });
+  await world.until("a message in hand", () => first.deliveries.length === 1);
+  await world.depth(queue, 2);
+  return { queue, first, second, third };
 }
 
 /** Three consumers, the first of them active. */
