@@ -119,6 +119,9 @@ export class Consumer<T = unknown> {
   /**
    * Changes the bounds of the running consumer; no delivery is dropped.
    *
+   * A prefetch is at once what handlers and waits have in hand at most. RabbitMQ may hand out the old one and the new one together until
+   * what it had handed out before is settled; what is too much is held.
+   *
    * @throws {RangeError} a bound out of range
    */
   async retune(bounds: { readonly prefetch?: number | "unlimited"; readonly concurrency?: number }): Promise<void> {

@@ -36,6 +36,8 @@ export class Feed {
   readonly #unfinished = new Unfinished();
   #subscription: Subscription | undefined;
   #prefetch: number;
+  /** Somebody was given nothing because the prefetch is taken. */
+  #isShort = false;
   #isPaused = false;
   /** Open: deliveries may be taken. Stopping: none is begun any more. Stopped: none is expected any more. */
   #state: "open" | "stopping" | "stopped" = "open";
@@ -91,6 +93,18 @@ export class Feed {
     return this.#isPaused;
   }
 
+  /**
+   * Whether as many deliveries are taken as the prefetch allows. Where that was changed the broker may have handed over more, and they
+   * wait.
+   */
+  get isFull(): boolean {
+    if (this.#prefetch === 0 || this.#taken.size < this.#prefetch) return false;
+    // What was lost does not count: it takes no room at the broker any more.
+    let live = 0;
+    for (const item of this.#taken) if (item.isLive) live++;
+    return live >= this.#prefetch;
+  }
+
   /** Whether the queue goes on emptying: deliveries are taken, and the prefetch has room beside what waits for another attempt. */
   get empties(): boolean {
     const hasRoom = this.#prefetch === 0 || this.held + this.#taken.size < this.#prefetch;
@@ -108,11 +122,13 @@ export class Feed {
   }
 
   /**
-   * Takes the oldest waiting delivery whose message nobody works on; none while paused, nor once the feed is to stop. A message that was lost and came
-   * again waits until what was taken before is done.
+   * Takes the oldest waiting delivery whose message nobody works on; none while paused or full, nor once the feed is to stop. A message
+   * that was lost and came again waits until what was taken before is done.
    */
   take(): InHand | undefined {
-    if (!this.isOpen || this.#isPaused) return undefined;
+    if (!this.isOpen || this.#isPaused || this.held === 0) return undefined;
+    this.#isShort = this.isFull;
+    if (this.#isShort) return undefined;
     const item = this.#unfinished.isEmpty ? this.#oldest() : this.#oldestFree();
     if (item === undefined) return undefined;
     this.#taken.add(item);
@@ -130,12 +146,13 @@ export class Feed {
   /** A delivery that was taken is settled, or given up; twice is once. */
   done(item: InHand): void {
     if (this.#taken.delete(item) && !this.#resting.delete(item)) this.#environment.work.end();
-    if (this.#unfinished.delete(item)) this.#options.onChange();
+    if (this.#unfinished.delete(item) || this.#isShort) this.#options.onChange();
   }
 
   /** Changes the prefetch of the running subscription. */
   async setPrefetch(prefetch: number): Promise<void> {
     this.#prefetch = prefetch;
+    if (this.#isShort) this.#options.onChange();
     await this.#subscription?.setPrefetch(prefetch);
   }
 

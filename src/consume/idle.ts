@@ -68,7 +68,7 @@ async function looksQuiet({ broker, feeds }: Restless): Promise<boolean> {
     if (error instanceof ConnectionError) return false;
     throw error;
   }
-  return isReachable() && open.every(({ held, isPaused }) => held === 0 || isPaused);
+  return isReachable() && open.every(({ held, isPaused, isFull }) => held === 0 || isPaused || isFull);
 }
 
 function assertOutsideHandlers({ environment: { scope }, feeds }: Restless): void {

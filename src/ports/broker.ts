@@ -159,7 +159,10 @@ export interface SubscribeOptions {
 export interface Subscription {
   /** Whether deliveries can arrive just now. */
   readonly live: boolean;
-  /** Changes the bound of the running subscription; no delivery is dropped, and in a stream none is repeated. */
+  /**
+   * Changes the bound of the running subscription; no delivery is dropped, and in a stream none is repeated. What was handed out under the
+   * old bound need not count against the new one: as many as both together may be unsettled until those are settled.
+   */
   setPrefetch(prefetch: number): Promise<void>;
   /**
    * Resolves when whatever had left the queue for this subscription before the call has been handed to `onDelivery`, or went back

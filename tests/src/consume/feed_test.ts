@@ -79,6 +79,39 @@ describe("a feed", () => {
     assert.deepEqual([item?.isLive, waiting()], [false, 5]);
   });
 
+  it("whose prefetch is made smaller gives nothing before fewer are taken, and says when", async () => {
+    const { feed, changes } = await open(4, 4);
+    const [first, second] = [feed.take(), feed.take()];
+    assert.ok(first !== undefined && second !== undefined);
+    await feed.setPrefetch(1);
+    const before = changes();
+    assert.deepEqual([feed.isFull, feed.take(), feed.held, changes() - before], [true, undefined, 2, 0]);
+    feed.done(first);
+    assert.deepEqual([feed.isFull, feed.take(), changes() - before], [true, undefined, 1]);
+    second.settle("ack");
+    assert.deepEqual([feed.isFull, feed.taken.size], [false, 1]);
+    feed.done(second);
+    assert.deepEqual([changes() - before, feed.take()?.received.body[0], feed.take()], [2, 2, undefined]);
+    const widened = feed.setPrefetch(0);
+    assert.deepEqual([changes() - before, feed.isFull, feed.take()?.received.body[0]], [3, false, 3]);
+    await widened;
+    await feed.close();
+  });
+
+  it("gives as many again after a loss: what was lost takes no room at the broker", async () => {
+    const { feed, faults } = await open(2, 4);
+    const lost = [feed.take(), feed.take()];
+    assert.equal(feed.isFull, true);
+    await faults.lose();
+    assert.equal(feed.isFull, false);
+    await faults.recover();
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual([feed.held, feed.take()], [2, undefined]);
+    for (const item of lost) if (item !== undefined) feed.done(item);
+    assert.deepEqual([feed.take()?.received.body[0], feed.take()?.received.body[0], feed.isFull], [0, 1, true]);
+    await feed.close();
+  });
+
   it("that lost its link forgets what it holds, and says so twice: when it is lost and when it is back", async () => {
     const { feed, faults, changes } = await open(3, 5);
     const item = feed.take();

@@ -97,6 +97,26 @@ describe("a connection is idle", () => {
     await world.close();
   });
 
+  it("while a wait between two attempts takes up all of a prefetch that was made smaller, whatever was fetched before that", async () => {
+    const { world, mq } = await scene();
+    const seen: string[] = [];
+    const consumer = await mq.consume<string>("a", ({ payload, envelope }) => {
+      seen.push(`${payload} ${envelope.attempt}`);
+      return envelope.attempt === 1 ? retry("busy") : accept();
+    }, { retry: fixedRetry(2, { delayMs: 100 }), prefetch: 3 });
+    consumer.pause();
+    for (const payload of ["1", "2", "3"]) world.put("a", payload);
+    await world.settled();
+    await consumer.retune({ prefetch: 1 });
+    consumer.resume();
+    await mq.idle();
+    assert.deepEqual([seen, consumer.state.waiting, consumer.state.held], [["1 1"], 1, 2]);
+    await world.clock.advance(500);
+    await mq.idle();
+    assert.deepEqual(seen.toSorted(), ["1 1", "1 2", "2 1", "2 2", "3 1", "3 2"]);
+    await world.close();
+  });
+
   it("when publishes that nobody waits for are answered, those included whose message is still being made", async () => {
     const bytes = new TextEncoder();
     const codec = {
