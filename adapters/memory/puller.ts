@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ConnectionError } from "../../src/errors.ts";
+import { ConnectionError, TopologyError } from "../../src/errors.ts";
 import type { PulledDelivery, Puller } from "../../src/ports/broker.ts";
 import type { AnyQueue } from "./any_queue.ts";
 import type { Inlet } from "./inlet.ts";
@@ -37,10 +37,15 @@ export class MemoryPuller implements Puller {
     if (this.#isClosed) {
       return Promise.reject(new ConnectionError("ACEMQ_CONNECTION_CLOSED", "Cannot pull: the puller is closed"));
     }
-    return this.#terms.ask((queue) => {
+    const pulled = this.#terms.ask((queue) => {
       // It was closed before the broker has read this.
       if (this.#isClosed) return null;
       return this.#hands.pull(queue) ?? null;
+    });
+    return pulled.catch((error: unknown) => {
+      // A refusal closes the channel, and the next pull has another.
+      if (error instanceof TopologyError) this.#hands.giveBack();
+      throw error;
     });
   }
 

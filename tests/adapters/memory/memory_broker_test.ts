@@ -329,6 +329,21 @@ describe("connections to a memory broker", () => {
     assert.deepEqual([taken.status, another.live], ["declared", false]);
   });
 
+  it("lose what a puller holds when it is refused, and can use it again", async () => {
+    const { mq } = await opened();
+    await declare(mq, "q");
+    await publish(mq, "q", "1");
+    const puller = await mq.openPuller("q");
+    const held = await puller.pull();
+    await mq.deleteQueue("q");
+    assert.equal(held?.isLive, true);
+    await assert.rejects(puller.pull(), TopologyError);
+    assert.deepEqual([held?.isLive, held?.settle("ack")], [false, "stale"]);
+    await declare(mq, "q");
+    await publish(mq, "q", "2");
+    assert.equal(text((await puller.pull())?.message.body), "2");
+  });
+
   it("do not hear of the end of a block once they are closed", async () => {
     const { broker, clock } = await opened();
     const events: string[] = [];
