@@ -8,7 +8,7 @@ import { fixedRetry } from "../../../src/retry/policy.ts";
 import type { PublishInterceptor } from "../../../src/publish/interceptor.ts";
 import { METRICS } from "../../../src/telemetry/names.ts";
 import type { Metric } from "../../../src/telemetry/sink.ts";
-import { memoryIdempotencyStore } from "../../../adapters/memory/mod.ts";
+import { memoryIdempotencyStore, memoryOutboxStore } from "../../../adapters/memory/mod.ts";
 import { MemoryWorld } from "../../support/memory_world.ts";
 
 /** The table of contract core 7.1, as far as there is anything to measure yet. */
@@ -26,6 +26,11 @@ const TABLE: Readonly<Record<string, readonly [kind: string, unit: string, label
   "acemq.idempotency.claims.total": ["counter", "1", "queue outcome"],
   "acemq.idempotency.takeovers.total": ["counter", "1", "queue"],
   "acemq.idempotency.rows": ["gauge", "1", ""],
+  "acemq.outbox.total": ["counter", "1", "exchange routing.key outcome"],
+  "acemq.outbox.lag": ["histogram", "s", "exchange routing.key outcome"],
+  "acemq.outbox.pending": ["gauge", "1", ""],
+  "acemq.outbox.retired": ["gauge", "1", ""],
+  "acemq.outbox.oldest.age": ["gauge", "s", ""],
 };
 
 /** Everything the library wrote while messages went every way there is. */
@@ -55,6 +60,10 @@ async function everyWay(): Promise<
   await publisher.sendAll([5, 6], options);
   await world.settled();
   await vandal.close();
+  const outbox = memoryOutboxStore({ clock: world.clock });
+  await outbox.transaction((tx) => outbox.add(tx, publisher.prepare(7)));
+  await mq.relay(outbox).start();
+  await world.clock.advance(10_000);
   await world.close();
   return { metrics: world.sink.metrics, messages };
 }
