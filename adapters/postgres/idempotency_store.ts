@@ -7,7 +7,8 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import { assertInTransaction, isSqlSession } from "../sql/given_session.ts";
-import { assertIdempotencyOptions, type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
+import { assertIdempotencyOptions, type SqlIdempotencyOptions } from "../sql/idempotency_options.ts";
+import { SqlIdempotencyStore } from "../sql/idempotency_store.ts";
 import type { PostgresHandle } from "./drivers.ts";
 import { postgresSession } from "./session.ts";
 

@@ -6,10 +6,11 @@
  * @module
  */
 
+import type { ClockLead } from "./clock_watch.ts";
 import type { SqlDialect } from "./dialect.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { ClaimFacts, IdempotencyLayout, IdempotencyTimes, PurgeFacts } from "./idempotency_layout.ts";
-import type { Instants } from "./instants.ts";
+import type { Instants, Moment } from "./instants.ts";
 
 /** What the layout is made for. */
 export interface FlagLayoutTarget {
@@ -42,8 +43,8 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
   const key = ({ id }: ClaimFacts): string => id;
   const limit = ({ limit }: PurgeFacts): number => limit;
   const token = sql`RETURNING ${instants.asText(time)} AS token`;
-  const leaseIsOver = instants.hasCome(time, times.claimTimeoutMs);
-  const isForgotten = instants.hasCome(time, times.retentionMs);
+  const leaseIsOver = instants.hasCome(time, times.claimTimeoutMs, (lead: ClockLead & Moment) => lead.leaseLeadMs);
+  const isForgotten = instants.hasCome(time, times.retentionMs, (lead: ClockLead & Moment) => lead.retentionLeadMs);
   const expired = sql`((confirmed = ${no} AND ${leaseIsOver}) OR (confirmed = ${yes} AND ${isForgotten}))`;
   const mine = sql`${id} = ${key} AND confirmed = ${no} AND ${instants.is(time, ({ token }: ClaimFacts) => token)}`;
   const insert = (confirmed: Fragment): Fragment<ClaimFacts> =>

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ClockLead } from "./clock_watch.ts";
 import { compile, type Fragment, type Statement } from "./fragment.ts";
 import type { Moment } from "./instants.ts";
 
@@ -14,14 +15,14 @@ export type IdempotencyLayoutName = "java" | "ruby" | "python" | "go" | "dotnet"
 export const IDEMPOTENCY_LAYOUTS: readonly IdempotencyLayoutName[] = ["java", "ruby", "python", "go", "dotnet"];
 
 /** What a statement about one message is run with. */
-export interface ClaimFacts extends Moment {
+export interface ClaimFacts extends Moment, ClockLead {
   readonly id: string;
   /** Of the claim that is made, or that is looked for. A layout without a column for it takes the time instead. */
   readonly token: string;
 }
 
 /** What a purge is run with. */
-export interface PurgeFacts extends Moment {
+export interface PurgeFacts extends Moment, ClockLead {
   /** Rows removed at most. */
   readonly limit: number;
 }

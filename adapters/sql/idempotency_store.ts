@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type Clock, type NewId, type Random, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
+import { randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LeaseLostError, RetryableError } from "../../src/errors.ts";
-import { assertOneOf, assertWholeNumber } from "../../src/internal/assert_option.ts";
-import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
+import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { signalOf } from "../../src/internal/option_kinds.ts";
 import { assertPurgeOfClaims } from "../../src/internal/store_options.ts";
 import type {
   ClaimAnswer,
@@ -20,64 +20,16 @@ import type {
   StoreCallOptions,
 } from "../../src/ports/idempotency_store.ts";
 import type { SqlResult, SqlSession } from "../../src/ports/sql_session.ts";
+import { ClockWatch } from "./clock_watch.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import { compile, sql, type Statement } from "./fragment.ts";
 import { detectIdempotencyLayout } from "./idempotency_detect.ts";
 import { assertClaimId } from "./idempotency_id.ts";
-import {
-  type ClaimFacts,
-  IDEMPOTENCY_LAYOUTS,
-  type IdempotencyLayoutName,
-  type IdempotencyStatements,
-  writeStatements,
-} from "./idempotency_layout.ts";
+import { type ClaimFacts, type IdempotencyStatements, writeStatements } from "./idempotency_layout.ts";
+import type { SqlIdempotencyOptions } from "./idempotency_options.ts";
 import { idempotencySchemaSql } from "./idempotency_schema.ts";
 import { guarded } from "./guarded.ts";
 import { readBoolean, readInteger, readText } from "./values.ts";
-
-/** How a store of claims works. */
-export interface SqlIdempotencyOptions {
-  /** How long a claim lasts unless it is confirmed, released or renewed. Milliseconds. @default {300_000} */
-  readonly claimTimeoutMs?: number;
-  /** How long a confirmation is remembered: longer than the longest retry ladder in front of it. Milliseconds. @default {86_400_000} */
-  readonly retentionMs?: number;
-  /** How long a consumer waits before it puts back what somebody else has claimed. Milliseconds. @default {1_000} */
-  readonly inProgressDelayMs?: number;
-  /**
-   * How often a consumer with this store removes what has expired, a thousand rows at a time. Milliseconds.
-   *
-   * @default {undefined: call `purgeExpired` on a schedule of your own}
-   */
-  readonly purgeIntervalMs?: number;
-  /** A name of letters, digits and underscores, with a schema before it or not. @default {"acemq_idempotency"} */
-  readonly table?: string;
-  /** The layout the table must have, and is created with. Without it, the table's columns decide. */
-  readonly layout?: IdempotencyLayoutName;
-  /** On SQLite leases run by it; PostgreSQL has a clock of its own. @default {systemClock()} */
-  readonly clock?: Clock;
-  /** Makes the tokens. @default {randomUuid} */
-  readonly newId?: NewId;
-  /** Makes the first token's last digits where a time is the token; the others count on from there. @default {systemRandom} */
-  readonly random?: Random;
-}
-
-const KINDS: Readonly<OptionKinds<SqlIdempotencyOptions>> = {
-  claimTimeoutMs: "checked",
-  retentionMs: "checked",
-  inProgressDelayMs: "checked",
-  purgeIntervalMs: "checked",
-  table: "checked",
-  layout: "checked",
-  clock: "object",
-  newId: "function",
-  random: "function",
-};
-
-/** Throws for what is no option of a store of claims, or of the wrong kind; numbers and names are looked at where they are used. */
-export function assertIdempotencyOptions(options: SqlIdempotencyOptions): void {
-  assertOptions("a store of claims", options, KINDS);
-  if (options.layout !== undefined) assertOneOf("layout", options.layout, IDEMPOTENCY_LAYOUTS);
-}
 
 /** What a store stands on. */
 export interface SqlIdempotencyTarget<Handle> {
@@ -97,6 +49,9 @@ interface Seen {
 
 const PURGE_BATCH = 1_000;
 
+/** Whoever shares the table may have a longer lease than we have: at least that of the default is reckoned with. */
+const LONGEST_OF_OTHERS_MS = 300_000;
+
 /**
  * Microseconds added to a millisecond, so that claims of one moment have different tokens where the time is the token. Fewer than
  * SQLite rounds up.
@@ -112,7 +67,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly #target: SqlIdempotencyTarget<Handle>;
   readonly #options: SqlIdempotencyOptions;
   readonly #table: string;
-  readonly #clock: Clock;
+  readonly #watch: ClockWatch;
   #statements: Promise<IdempotencyStatements> | undefined;
   #micros: number;
 
@@ -132,7 +87,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     this.#target = target;
     this.#options = options;
     this.#table = table;
-    this.#clock = clock;
+    this.#watch = new ClockWatch(clock, { leaseMs: Math.max(claimTimeoutMs, LONGEST_OF_OTHERS_MS), retentionMs });
     // By chance, so that it is another one in every process.
     this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
   }
@@ -240,7 +195,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const { purge } = await this.#known();
     for (let total = 0;;) {
       signal?.throwIfAborted();
-      const facts = { limit: batchSize, nowMs: this.#clock.now() };
+      const facts = { limit: batchSize, ...this.#watch.look() };
       const { changes } = await this.#run("purge what has expired", purge, facts);
       total += changes;
       if (changes < batchSize) return total;
@@ -256,9 +211,10 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   #facts(id: string, token = ""): ClaimFacts {
     // The middle of the microsecond: a number of this size has not enough digits for its beginning.
-    const nowMs = Math.floor(this.#clock.now()) + (this.#micros + 0.5) / 1_000;
+    const { nowMs, leaseLeadMs, retentionLeadMs } = this.#watch.look();
+    const micros = (this.#micros + 0.5) / 1_000;
     this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
-    return { id, token, nowMs };
+    return { id, token, nowMs: Math.floor(nowMs) + micros, leaseLeadMs, retentionLeadMs };
   }
 
   async #look(

@@ -23,8 +23,10 @@ export interface Instants {
   after(column: string): Fragment<Moment>;
   /** What tells two instants apart, milliseconds. */
   readonly stepMs: number;
-  /** Whether the instant in a column, moved by an offset, has come. */
-  hasCome(column: string, offsetMs?: number): Fragment<Moment>;
+  /** Whether the store's clock decides. */
+  readonly isByStore: boolean;
+  /** Whether the instant in a column, moved by an offset, has come, by a clock that is ahead of what was written. */
+  hasCome<Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number): Fragment<Facts>;
   /** Whether the instant in a column lies before now, moved by an offset; as an index on the column would have it. */
   isBefore(column: string, offsetMs?: number): Fragment<Moment>;
   /** How long ago the instant in a column was, milliseconds. */
@@ -47,7 +49,8 @@ function postgresInstants(now: string, type: string): Instants {
     at: moved,
     after: (column) => raw(`${now} + ${column} * interval '1 millisecond'`),
     stepMs: 0.001,
-    hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    isByStore: false,
+    hasCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
     ageMs: (column) => raw(`(extract(epoch FROM ${now} - ${column}) * 1000)::float8`),
     epochMs: (column) => raw(`(extract(epoch FROM ${column}) * 1000)::float8`),
@@ -75,7 +78,8 @@ export function postgresMillis(): Instants {
     at: moved,
     after: (column) => raw(`(extract(epoch FROM ${NOW}) * 1000 + ${column})::bigint`),
     stepMs: 1,
-    hasCome: (column, offsetMs = 0) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    isByStore: false,
+    hasCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
     ageMs: (column) => raw(`(extract(epoch FROM ${NOW}) * 1000 - ${column})::float8`),
     epochMs: (column) => raw(`${column}::float8`),
@@ -149,7 +153,9 @@ function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Insta
     at: (offsetMs) => sql`${movedBy(offsetMs)}`,
     after: (column) => written(sql`(${now} + ${raw(column)})`),
     stepMs,
-    hasCome: (column, offsetMs = 0) => sql`${millisOf(column)} <= ${limit(-offsetMs)}`,
+    isByStore: true,
+    hasCome: <Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number) =>
+      sql<Facts>`${millisOf(column)} <= ${(facts) => Math.floor(facts.nowMs - offsetMs - leadMs(facts))}`,
     isBefore: (column, offsetMs = 0) =>
       sorts ? sql`${raw(column)} < ${movedBy(offsetMs)}` : sql`${millisOf(column)} < ${limit(offsetMs)}`,
     ageMs: (column) => sql`${now} - (${millisOf(column)})`,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ClockLead } from "./clock_watch.ts";
 import type { SqlDialect } from "./dialect.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
   IdempotencyTimes,
   PurgeFacts,
 } from "./idempotency_layout.ts";
-import type { Instants } from "./instants.ts";
+import type { Instants, Moment } from "./instants.ts";
 
 /** What the layout is made for. */
 export interface OwnerLayoutTarget {
@@ -29,7 +30,7 @@ export function ownerLayout(target: OwnerLayoutTarget, times: IdempotencyTimes):
   const now = instants.at(0);
   const leaseEnd = instants.at(times.claimTimeoutMs);
   const retentionEnd = instants.at(times.retentionMs);
-  const expired = instants.hasCome("expires_at");
+  const expired = expiredBy(instants);
   const id = ({ id }: ClaimFacts): string => id;
   const token = ({ token }: ClaimFacts): string => token;
   const limit = ({ limit }: PurgeFacts): number => limit;
@@ -54,4 +55,12 @@ export function ownerLayout(target: OwnerLayoutTarget, times: IdempotencyTimes):
     purge: sql`DELETE FROM ${table} WHERE message_id IN (SELECT message_id FROM ${table} WHERE ${expired}
       LIMIT ${limit}${raw(dialect.skipLocked)})`,
   };
+}
+
+/** One column holds the end of both, but only a clock that may be ahead tells them apart: elsewhere an index is to serve. */
+function expiredBy({ isByStore, hasCome }: Instants): Fragment<ClockLead & Moment> {
+  const leaseIsOver = hasCome("expires_at", 0, ({ leaseLeadMs }: ClockLead & Moment) => leaseLeadMs);
+  if (!isByStore) return leaseIsOver;
+  const isForgotten = hasCome("expires_at", 0, ({ retentionLeadMs }: ClockLead & Moment) => retentionLeadMs);
+  return sql`(CASE state WHEN 'CONFIRMED' THEN ${isForgotten} ELSE ${leaseIsOver} END)`;
 }

@@ -7,7 +7,8 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { isSqlSession } from "../sql/given_session.ts";
-import { assertIdempotencyOptions, type SqlIdempotencyOptions, SqlIdempotencyStore } from "../sql/idempotency_store.ts";
+import { assertIdempotencyOptions, type SqlIdempotencyOptions } from "../sql/idempotency_options.ts";
+import { SqlIdempotencyStore } from "../sql/idempotency_store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { sqliteSession } from "./session.ts";
 import { sqliteTransaction } from "./transaction.ts";

@@ -22,7 +22,8 @@ export type {
   StoreCallOptions,
 } from "../../src/ports/idempotency_store.ts";
 export type { IdempotencyLayoutName } from "../sql/idempotency_layout.ts";
-export type { SqlIdempotencyOptions, SqlIdempotencyStore, SqlIdempotencyTarget } from "../sql/idempotency_store.ts";
+export type { SqlIdempotencyOptions } from "../sql/idempotency_options.ts";
+export type { SqlIdempotencyStore, SqlIdempotencyTarget } from "../sql/idempotency_store.ts";
 export type { NewId, Random } from "../../src/clock.ts";
 export type { ColumnFacts, SqlDialect } from "../sql/dialect.ts";
 export type { Fragment } from "../sql/fragment.ts";
