@@ -35,13 +35,13 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Everything it prints goes to standard error: standard output is for something else. @default {false} */
   readonly aside?: boolean;
-  /** @default {900_000} */
+  /** @default {1_500_000} */
   readonly timeoutMs?: number;
 }
 
 /** Runs a command to its end, passing on its output, and answers with its exit code. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<number> {
-  const { cwd = ROOT, env = {}, aside = false, timeoutMs = 900_000 } = options;
+  const { cwd = ROOT, env = {}, aside = false, timeoutMs = 1_500_000 } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,

@@ -369,13 +369,16 @@ describe("waiting until a connection is idle", () => {
             }, { retry: policy, rungsMs: [60_000], prefetch, concurrency: 2 });
           }
           for (const { queue, ...rest } of messages) void mq.publisher("", queue).send(rest);
-          let before = -1;
-          // Until nothing waits for time any more.
-          while (handled !== before) {
-            before = handled;
+          const restsAt = async (): Promise<number> => {
             await mq.idle();
             assert.equal(running, 0);
             for (const queue of ["a", "b"]) assert.ok(world.depth(queue) === 0 || world.unsettled(queue) === prefetch);
+            return handled;
+          };
+          let before = -1;
+          // Until nothing waits for time any more.
+          for (let now = await restsAt(); now !== before; now = await restsAt()) {
+            before = now;
             await world.clock.advance(60_000);
           }
           assert.deepEqual([world.depth("a"), world.depth("b"), world.unsettled("a"), world.unsettled("b")], [
