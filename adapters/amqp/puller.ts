@@ -15,7 +15,7 @@ import { getMessage } from "./wire/calls.ts";
 import type { Content } from "./wire/content_assembler.ts";
 
 /** A channel, and the link it is on. */
-interface Standing {
+interface PullChannel {
   readonly link: Link;
   readonly channel: LinkChannel;
 }
@@ -30,8 +30,8 @@ export async function openPuller(queue: string, link: () => Link): Promise<Pulle
 class AmqpPuller implements Puller {
   readonly #queue: string;
   readonly #link: () => Link;
-  #standing: Standing | undefined;
-  #opening: Promise<Standing> | undefined;
+  #standing: PullChannel | undefined;
+  #opening: Promise<PullChannel> | undefined;
   /** Pulls without an answer. */
   #asked = 0;
   #closing: Promise<void> | undefined;
@@ -62,14 +62,14 @@ class AmqpPuller implements Puller {
   }
 
   /** A queue that does not answer a pull holds up the close of the channel as well: nobody waits for that. */
-  async #leave(standing: Standing | undefined): Promise<void> {
+  async #leave(standing: PullChannel | undefined): Promise<void> {
     if (standing === undefined) return;
     const left = standing.channel.leave();
     if (this.#asked === 0) await standing.link.unlessBlocked(left);
   }
 
   /** Whoever comes while a channel is being opened waits for that one. */
-  #usable(): Standing | Promise<Standing> {
+  #usable(): PullChannel | Promise<PullChannel> {
     if (this.#closing !== undefined) {
       throw new ConnectionError(
         "ACEMQ_CONNECTION_CLOSED",
@@ -80,7 +80,7 @@ class AmqpPuller implements Puller {
     return this.#opening ??= this.#open(this.#link());
   }
 
-  async #open(link: Link): Promise<Standing> {
+  async #open(link: Link): Promise<PullChannel> {
     try {
       await Promise.all([checkQueueThere(link, this.#queue), assertNoStream(link, this.#queue, "pull from")]);
       const standing = { link, channel: await link.openChannel() };

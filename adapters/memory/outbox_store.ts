@@ -6,6 +6,7 @@
 
 import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { Listeners } from "../../src/internal/listeners.ts";
 import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
 import {
   assertAdditionOfRows,
@@ -57,7 +58,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
   readonly maxAttempts: number;
   readonly #clock: Clock;
   readonly #newId: NewId;
-  readonly #listeners = new Set<OutboxListener>();
+  readonly #listeners = new Listeners<readonly string[]>();
   readonly #table: OutboxTable;
 
   /** Use {@linkcode memoryOutboxStore}. */
@@ -117,7 +118,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
     );
     if (outsideTransaction) this.#table.insert(rows);
     else openTransaction(tx, this).add(rows);
-    if (rows.length > 0) { for (const listener of this.#listeners) listener(rows.map(({ id }) => id)); }
+    if (rows.length > 0) this.#listeners.tell(rows.map(({ id }) => id));
   }
 
   /** Takes rows under a lease. */
@@ -152,15 +153,16 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
     options: StoreCallOptions = {},
   ): Promise<number> {
     signalOf("markFailed", options)?.throwIfAborted();
-    const held = failures.filter(({ id }) => this.#table.held(token, [id]).length > 0);
-    for (const { id, reason, attempts, retryDelayMs } of held) {
-      for (const row of this.#table.held(token, [id])) {
-        row.attempts = attempts;
-        row.lastError = failureText(reason);
-        this.#free(row, retryDelayMs);
-      }
+    let marked = 0;
+    for (const { id, reason, attempts, retryDelayMs } of failures) {
+      const [row] = this.#table.held(token, [id]);
+      if (row === undefined) continue;
+      row.attempts = attempts;
+      row.lastError = failureText(reason);
+      this.#free(row, retryDelayMs);
+      marked++;
     }
-    return held.length;
+    return marked;
   }
 
   /** Gives rows back that are still the token's. */
@@ -215,10 +217,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
 
   /** Hears of what is added through this store, before it is committed. */
   onAdded(listener: OutboxListener): () => void {
-    // A function of its own, so that one that listens twice ends once.
-    const own: OutboxListener = (ids) => listener(ids);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   #free(row: OutboxTableRow, delayMs: number): void {

@@ -7,31 +7,21 @@
  */
 
 import { LayoutError } from "../../src/errors.ts";
-import { failureText } from "../../src/internal/failure_text.ts";
 import type { OutboxFailure } from "../../src/ports/outbox_store.ts";
-import type { SqlDialect } from "./dialect.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Instants, Moment } from "./instants.ts";
 import { claimAlone } from "./outbox_alone.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
 import { type InsertFacts, insertRows } from "./outbox_insert.ts";
-import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
+import type { OutboxLayoutName } from "./outbox_layout.ts";
 import { leasesOf, outboxLeasesSql } from "./outbox_schema.ts";
-import type { ClaimedRows, ClaimRequest, GivenBack, OutboxTable, OutboxWork } from "./outbox_table.ts";
+import { failureList, statsOf } from "./outbox_statements.ts";
+import type { ClaimedRows, ClaimRequest, GivenBack, OutboxTable, OutboxTarget, OutboxWork } from "./outbox_table.ts";
 
-/** What the statements are made for. */
-export interface DeleteTarget {
-  readonly layout: OutboxLayoutName;
-  readonly name: string;
-  readonly table: Fragment;
-  readonly columns: OutboxColumns;
-  readonly format: OutboxFormat;
-  readonly dialect: SqlDialect;
-  /** Of the table. */
-  readonly instants: Instants;
+/** A table, and what stands beside it. */
+export interface DeleteTarget extends OutboxTarget {
   /** Of the leases. */
   readonly leaseInstants: Instants;
-  readonly unordered: string | undefined;
 }
 
 /** See the module. */
@@ -98,12 +88,7 @@ export class DeleteTable implements OutboxTable {
 
   async markFailed(work: OutboxWork, token: string, failures: readonly OutboxFailure[]): Promise<number> {
     const { table, dialect, leaseInstants } = this.#target;
-    const list = JSON.stringify(failures.map(({ id, attempts, reason, retryDelayMs }) => ({
-      failed_id: id,
-      failures: attempts,
-      reason: failureText(reason),
-      delay_ms: retryDelayMs,
-    })));
+    const list = failureList(failures);
     const counted = dialect.rowsOf(list, { failed_id: "text", failures: "number", reason: "text" });
     const delayed = dialect.rowsOf(list, { failed_id: "text", delay_ms: "number" });
     const waits = sql`CASE WHEN delay_ms > 0 THEN ${leaseInstants.after("delay_ms")} END`;
@@ -150,10 +135,7 @@ export class DeleteTable implements OutboxTable {
   }
 
   stats(maxAttempts: number): Fragment<Moment> {
-    const { table, instants } = this.#target;
-    const oldest = `min(CASE WHEN attempts < ${maxAttempts} THEN created_at END)`;
-    return sql`SELECT count(*) AS pending, sum(CASE WHEN attempts >= ${maxAttempts} THEN 1 ELSE 0 END) AS retired,
-      ${instants.ageMs(oldest)} AS oldest_ms FROM ${table}`;
+    return statsOf(this.#target, maxAttempts);
   }
 
   /** Rows go when they are published; leases of rows that somebody else has removed are left. */

@@ -4,27 +4,15 @@
  * @module
  */
 
-import type { SqlDialect } from "./dialect.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Instants, Moment } from "./instants.ts";
-import type { OutboxFormat } from "./outbox_format.ts";
-import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
 import { isUnpublished } from "./outbox_schema.ts";
+import type { OutboxTarget } from "./outbox_table.ts";
 
 /** A table whose rows have a place for a lease. */
-export interface LeaseTarget {
-  readonly layout: OutboxLayoutName;
-  /** As it was given. */
-  readonly name: string;
-  readonly table: Fragment;
-  readonly columns: OutboxColumns;
-  readonly format: OutboxFormat;
-  readonly dialect: SqlDialect;
-  readonly instants: Instants;
+export interface LeaseTarget extends OutboxTarget {
   /** Whether there is a column for ordering keys. */
   readonly hasKeys: boolean;
-  /** Why there is no order by key. */
-  readonly unordered: string | undefined;
   /** Whether rows leave as they were inserted, since their times do not sort as they stand there. */
   readonly byRowid: boolean;
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { failureText } from "../../src/internal/failure_text.ts";
 import type { OutboxFailure } from "../../src/ports/outbox_store.ts";
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Moment } from "./instants.ts";
@@ -13,6 +12,7 @@ import type { OutboxFormat } from "./outbox_format.ts";
 import { type InsertFacts, insertRows } from "./outbox_insert.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
 import { type LeasePieces, leasePieces, type LeaseTarget } from "./outbox_lease.ts";
+import { failureList, statsOf } from "./outbox_statements.ts";
 import type { ClaimedRows, ClaimRequest, GivenBack, OutboxTable, OutboxWork } from "./outbox_table.ts";
 
 /** See the module. */
@@ -56,16 +56,10 @@ export class LeaseTable implements OutboxTable {
   async markFailed(work: OutboxWork, token: string, failures: readonly OutboxFailure[]): Promise<number> {
     const { table, dialect, instants } = this.#target;
     const { free } = this.#pieces;
-    const list = failures.map(({ id, attempts, reason, retryDelayMs }) => ({
-      failed_id: id,
-      failures: attempts,
-      reason: failureText(reason),
-      delay_ms: retryDelayMs,
-    }));
     const kinds = { failed_id: "text", failures: "number", reason: "text", delay_ms: "number" } as const;
     const waits = sql`CASE WHEN delay_ms > 0 THEN ${instants.after("delay_ms")} END`;
     const mark = sql`UPDATE ${table} SET attempts = failures, last_error = reason, ${free(waits)}
-      FROM ${dialect.rowsOf(JSON.stringify(list), kinds)} WHERE id = failed_id AND ${
+      FROM ${dialect.rowsOf(failureList(failures), kinds)} WHERE id = failed_id AND ${
       this.#mine(token, failures.map(({ id }) => id))
     }`;
     return (await work.run("mark rows failed", mark)).changes;
@@ -99,10 +93,7 @@ export class LeaseTable implements OutboxTable {
   }
 
   stats(maxAttempts: number): Fragment<Moment> {
-    const { table, instants } = this.#target;
-    const oldest = `min(CASE WHEN attempts < ${maxAttempts} THEN created_at END)`;
-    return sql`SELECT count(*) AS pending, sum(CASE WHEN attempts >= ${maxAttempts} THEN 1 ELSE 0 END) AS retired,
-      ${instants.ageMs(oldest)} AS oldest_ms FROM ${table} WHERE ${this.#pieces.pending}`;
+    return sql`${statsOf(this.#target, maxAttempts)} WHERE ${this.#pieces.pending}`;
   }
 
   purge(olderThanMs: number, limit: number): Fragment<Moment> {

@@ -7,6 +7,7 @@
 import { type Clock, type NewId, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LayoutError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { Listeners } from "../../src/internal/listeners.ts";
 import { signalOf } from "../../src/internal/option_kinds.ts";
 import {
   assertAdditionOfRows,
@@ -44,7 +45,6 @@ import { claimedRow, retiredRecord, storedMessage } from "./outbox_row.ts";
 import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
 import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
 import { OutboxWriter } from "./outbox_writer.ts";
-
 import { readInteger } from "./values.ts";
 
 /** What a store stands on. */
@@ -71,7 +71,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   readonly #table: string;
   readonly #clock: Clock;
   readonly #newId: NewId;
-  readonly #listeners = new Set<OutboxListener>();
+  readonly #listeners = new Listeners<readonly string[]>();
   #opened: Promise<OutboxTable> | undefined;
   #writer: OutboxWriter | undefined;
   #micros: number;
@@ -143,8 +143,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     if (!outsideTransaction) assertInTransaction(session);
     this.#writer ??= new OutboxWriter(table, this.#target.dialect);
     await this.#writer.write(this.#work(session), messages, key);
-    const ids = messages.map(({ id }) => id);
-    for (const listener of this.#listeners) listener(ids);
+    this.#listeners.tell(messages.map(({ id }) => id));
   }
 
   async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
@@ -240,10 +239,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   }
 
   onAdded(listener: OutboxListener): () => void {
-    // Wrapped, so that one that is given twice hears twice until each is taken back.
-    const heard: OutboxListener = (ids) => listener(ids);
-    this.#listeners.add(heard);
-    return () => void this.#listeners.delete(heard);
+    return this.#listeners.add(listener);
   }
 
   #assertOrdered({ unordered }: OutboxTable, what: string): void {

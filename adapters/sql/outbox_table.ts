@@ -6,10 +6,11 @@
 
 import type { OnRetired, OutboxFailure, OutboxMode } from "../../src/ports/outbox_store.ts";
 import type { SqlResult, SqlRow } from "../../src/ports/sql_session.ts";
+import type { SqlDialect } from "./dialect.ts";
 import type { Fragment, Statement } from "./fragment.ts";
-import type { Moment } from "./instants.ts";
+import type { Instants, Moment } from "./instants.ts";
 import type { OutboxFormat } from "./outbox_format.ts";
-import type { OutboxLayoutName } from "./outbox_layout.ts";
+import type { OutboxColumns, OutboxLayoutName } from "./outbox_layout.ts";
 import type { InsertFacts } from "./outbox_insert.ts";
 
 /** What statements run on. */
@@ -39,6 +40,21 @@ export interface ClaimRequest {
 export interface ClaimedRows {
   readonly token: string;
   readonly rows: readonly SqlRow[];
+}
+
+/** What the statements of a table are made for. */
+export interface OutboxTarget {
+  readonly layout: OutboxLayoutName;
+  /** As it was given. */
+  readonly name: string;
+  readonly table: Fragment;
+  readonly columns: OutboxColumns;
+  readonly format: OutboxFormat;
+  readonly dialect: SqlDialect;
+  /** Of the table. */
+  readonly instants: Instants;
+  /** Why there is no order by key; undefined where there is one. */
+  readonly unordered: string | undefined;
 }
 
 /** A table. Marks change the rows that are the token's, and say how many those were. */

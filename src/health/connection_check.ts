@@ -14,7 +14,7 @@ import { reportOutbox } from "./outbox_check.ts";
 import { aggregateHealth, type HealthReport } from "./report.ts";
 
 /** What there is to look at. */
-export interface ConnectionParts {
+export interface CheckedConnection {
   readonly broker: BrokerConnection;
   readonly environment: Environment;
   readonly consumers: readonly Consumer[];
@@ -23,7 +23,7 @@ export interface ConnectionParts {
 
 /** Looks at all of it at once. */
 export function checkConnection(
-  { broker, environment, consumers, relays }: ConnectionParts,
+  { broker, environment, consumers, relays }: CheckedConnection,
   signal: AbortSignal | undefined,
 ): Promise<HealthReport> {
   const { clock } = environment;
