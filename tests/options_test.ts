@@ -230,6 +230,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     acts: true,
   },
   brokerContract: { call: (options) => contracts.brokerContract("a", notOpened, options), acts: true },
+  codecContract: { call: (options) => contracts.codecContract("a", notOpened, options), acts: true },
   connect: { call: (options) => connect("amqps://127.0.0.1:1", options), acts: true },
   deadLetterRetryContract: {
     call: (options) => contracts.deadLetterRetryContract("a", notOpened, options),
