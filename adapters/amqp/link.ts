@@ -68,6 +68,11 @@ export class Link {
     return this.#client.isUsable;
   }
 
+  /** Whether a close is under way from this side. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** Whether the other end is RabbitMQ, by its own word. */
   get isRabbit(): boolean {
     return isRabbit(this.#client.handshake.serverProperties);

@@ -148,7 +148,8 @@ export class AmqpSubscription implements Subscription {
     this.#isLost = true;
     this.#current = undefined;
     void standing.channel.leave();
-    this.#settings.onLost(reason);
+    // What is closed on purpose has lost nothing.
+    if (!standing.link.isClosing) this.#settings.onLost(reason);
     if (!this.#isEnding && standing.link.isUsable) this.#wayBack.takeLater(reason);
   }
 

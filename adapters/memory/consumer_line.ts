@@ -60,9 +60,11 @@ export class ConsumerLine<Member extends Standing> {
 
   /** It is another consumer now, the last that came. */
   comeAgain(member: Member): void {
-    if (!this.#members.has(member)) return;
-    this.remove(member);
-    this.add(member);
+    if (!this.#members.delete(member)) return;
+    this.#members.add(member);
+    this.#ready.get(member.priority)?.delete(member);
+    // Being there when its place is given away, it may take it itself.
+    if (this.#active === member) this.#active = this.#successor();
   }
 
   /** It may be able to take a message. */

@@ -146,7 +146,10 @@ export interface SubscribeOptions {
   readonly arguments?: DeclareArguments;
   /** Called for each delivery, synchronously and in order. Never throws. */
   readonly onDelivery: (delivery: BrokerDelivery) => void;
-  /** Called when deliveries handed out before are stale: the link is gone, and the subscription comes back by itself. */
+  /**
+   * Called when deliveries handed out before are stale: the link is gone, and the subscription comes back by itself. A subscription or
+   * a connection that is closed has lost nothing: they are stale then, and nobody is told.
+   */
   readonly onLost: (reason: string) => void;
   /** Called when the subscription stands again. */
   readonly onRecovered: () => void;

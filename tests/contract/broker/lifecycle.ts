@@ -25,6 +25,25 @@ export function lifecycle(it: Scenario): void {
     assert.deepEqual(events, []);
   });
 
+  it("takes its own close for no loss: what was handed out is stale, and comes again elsewhere", async (world) => {
+    const queues = [await world.queue("read"), await world.queue("cancelled"), await world.queue("late")];
+    const { mq, events } = await world.connect();
+    const readers = await Promise.all(queues.map((queue) => world.read(queue, { by: mq })));
+    for (const queue of queues) await world.fill(queue, "1");
+    await world.until("a message each", () => readers.every(({ deliveries }) => deliveries.length === 1));
+    await readers[1]?.subscription.cancel();
+    const cancelled = readers[2]?.subscription.cancel();
+    await Promise.all([mq.close(), cancelled]);
+    for (const queue of queues) assert.equal((await world.take(queue)).redelivered, true);
+    assert.deepEqual(readers.map(({ deliveries: [held] }) => [held?.isLive, held?.settle("ack")]), [
+      [false, "stale"],
+      [false, "stale"],
+      [false, "stale"],
+    ]);
+    assert.deepEqual([readers.map(({ losses }) => losses), events], [[[], [], []], []]);
+    assert.deepEqual(readers.map(({ subscription }) => subscription.live), [false, false, false]);
+  });
+
   it("rejects every question once it is closed", async (world) => {
     const queue = await world.queue("q");
     const { mq } = await world.connect();

@@ -157,6 +157,20 @@ export function singleActiveConsumer(it: Scenario): void {
     },
   );
 
+  it.needing("priorities")(
+    "leaves a consumer of a classic queue active whose prefetch changes, where it has the highest priority",
+    async (world) => {
+      const queue = await world.queue("q", { "x-single-active-consumer": true });
+      const read = (priority: number): Promise<Reader> =>
+        world.read(queue, { prefetch: 1, arguments: { "x-priority": priority } });
+      const [first, second, third] = [await read(2), await read(1), await read(1)];
+      await first.subscription.setPrefetch(3);
+      await world.fill(queue, "1", "2", "3");
+      await world.until("all three", () => first.bodies().length === 3);
+      assert.deepEqual([second.bodies(), third.bodies()], [[], []]);
+    },
+  );
+
   it.needing("priorities").needing("quorum_queues")(
     "pays no attention to the priority of those that wait for a quorum queue",
     async (world) => {
