@@ -11,6 +11,8 @@ export interface Sample {
   readonly perSecond: number;
   /** Processor time of this process, user and system, microseconds for each message. */
   readonly cpuUs: number;
+  /** How long each message took, of which half and all but one in a hundred took no longer; where a case measures it. Milliseconds. */
+  readonly latencyMs?: { readonly p50: number; readonly p99: number };
 }
 
 /** The samples of each contestant, in the order of the rounds. */

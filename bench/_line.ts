@@ -33,7 +33,7 @@ export interface BenchLine extends Comparison {
 }
 
 /** What is compared. */
-export type Unit = "messages/s" | "us CPU/message";
+export type Unit = "messages/s" | "us CPU/message" | "s/10,000" | "ms p50" | "ms p99";
 
 /** What a case has to keep; a bound that is not there is not checked. */
 export interface Budget {
@@ -45,6 +45,10 @@ export interface Budget {
   readonly rateToBare?: number;
   /** A client whose rate has to be surpassed; also kept where the spread reaches it. */
   readonly aheadOf?: string;
+  /** Seconds for 10,000 messages, as a part of the bare ones; also kept where the spread reaches it. */
+  readonly timeToBare?: number;
+  /** What all but one message in a hundred have to take less than. Milliseconds. */
+  readonly p99Ms?: number;
 }
 
 /** A case that was measured. */
@@ -57,6 +61,19 @@ export interface MeasuredCase {
 const PICK: Readonly<Record<Unit, (sample: Sample) => number>> = {
   "messages/s": (sample) => sample.perSecond,
   "us CPU/message": (sample) => sample.cpuUs,
+  "s/10,000": (sample) => 10_000 / sample.perSecond,
+  "ms p50": (sample) => sample.latencyMs?.p50 ?? NaN,
+  "ms p99": (sample) => sample.latencyMs?.p99 ?? NaN,
+};
+
+/** What a line of each unit is held to. */
+const MISSED: Readonly<Record<Unit, (line: BenchLine, budget: Budget) => string[]>> = {
+  "messages/s": missedRates,
+  "us CPU/message": missedCpu,
+  "s/10,000": missedTimes,
+  "ms p50": () => [],
+  "ms p99": ({ ours }, { p99Ms }) =>
+    p99Ms === undefined || ours < p99Ms ? [] : [`less than ${p99Ms} ms for all but one in a hundred, found ${ours}`],
 };
 
 /** The line of one case in one unit. */
@@ -80,24 +97,31 @@ export function lineOf(measured: MeasuredCase, unit: Unit, samples: Samples): Be
     ),
     missed: [],
   };
-  return { ...line, missed: missedBudgets(line, measured.budget) };
+  return { ...line, missed: MISSED[unit](line, measured.budget) };
 }
 
-function missedBudgets(line: BenchLine, { cpuOverBareUs, cpuUs, rateToBare, aheadOf }: Budget): string[] {
+function missedCpu(line: BenchLine, { cpuOverBareUs, cpuUs }: Budget): string[] {
   const missed: string[] = [];
-  if (line.unit === "us CPU/message") {
-    if (cpuOverBareUs !== undefined && line.difference > cpuOverBareUs) {
-      missed.push(`at most ${cpuOverBareUs} us of CPU over the bare client, found ${line.difference}`);
-    }
-    if (cpuUs !== undefined && line.ours > cpuUs) missed.push(`at most ${cpuUs} us of CPU, found ${line.ours}`);
-    return missed;
+  if (cpuOverBareUs !== undefined && line.difference > cpuOverBareUs) {
+    missed.push(`at most ${cpuOverBareUs} us of CPU over the bare client, found ${line.difference}`);
   }
+  if (cpuUs !== undefined && line.ours > cpuUs) missed.push(`at most ${cpuUs} us of CPU, found ${line.ours}`);
+  return missed;
+}
+
+function missedRates(line: BenchLine, { rateToBare, aheadOf }: Budget): string[] {
+  const missed: string[] = [];
   if (rateToBare !== undefined && !reaches(line, rateToBare)) {
     missed.push(`at least ${rateToBare} of the bare client's rate, found ${line.ratio}`);
   }
   const rival = aheadOf === undefined ? undefined : line.peers[aheadOf];
   if (rival !== undefined && !reaches(rival, 1)) missed.push(`ahead of ${aheadOf}, found ${rival.ratio} of its rate`);
   return missed;
+}
+
+function missedTimes({ ratio, spread }: BenchLine, { timeToBare }: Budget): string[] {
+  if (timeToBare === undefined || ratio <= timeToBare || spread[0] <= timeToBare) return [];
+  return [`at most ${timeToBare} of the bare time, found ${ratio}`];
 }
 
 function reaches({ ratio, spread }: Comparison, bound: number): boolean {
@@ -109,12 +133,13 @@ function compare(ours: readonly number[], theirs: readonly number[]): Comparison
   return { ratio: round(median(ratios)), spread: [round(quantile(ratios, 0.25)), round(quantile(ratios, 0.75))] };
 }
 
-function median(values: readonly number[]): number {
+/** The middle one. */
+export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Between two values the straight line. */
-function quantile(values: readonly number[], part: number): number {
+/** A part of the values is no larger; between two of them the straight line. */
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * part;
   const below = sorted[Math.floor(place)] ?? NaN;

@@ -39,9 +39,10 @@ export class Queues {
     return name;
   }
 
-  /** Removes every waiting message. */
-  async purge(name: string): Promise<void> {
-    await this.#channel.queuePurge(name);
+  /** Removes every waiting message, and says how many there were. */
+  async purge(name: string): Promise<number> {
+    const { messageCount } = await this.#channel.queuePurge(name);
+    return messageCount;
   }
 
   /** Takes one message off a queue. */

@@ -16,7 +16,7 @@ import { parseArgs } from "node:util";
 import { TOOLS } from "../scripts/gate/tools.ts";
 import type { BenchLine } from "./_line.ts";
 
-const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory", "idempotency"];
+const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory", "idempotency", "outbox"];
 
 const RUNTIMES: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   node: [TOOLS.node24],
@@ -29,6 +29,8 @@ interface Wanted {
   readonly benches: readonly string[];
   readonly runtimes: readonly string[];
   readonly rounds: number;
+  /** What only one of the benches understands, handed on to it. */
+  readonly more: Readonly<Record<string, readonly string[]>>;
   readonly json: boolean;
   readonly check: boolean;
 }
@@ -44,14 +46,23 @@ function wanted(): Wanted {
       check: { type: "boolean", default: false },
       runtime: { type: "string", default: Object.keys(RUNTIMES).join(",") },
       rounds: { type: "string", default: String(FEWEST_ROUNDS) },
+      rows: { type: "string" },
     },
   });
-  const { json, check } = values;
+  const { json, check, rows } = values;
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError(`Cannot run '${values.rounds}' rounds`);
   if (check && rounds < FEWEST_ROUNDS) throw new RangeError(`Cannot check with fewer than ${FEWEST_ROUNDS} rounds`);
   const benches = positionals.length === 0 ? BENCHES : known("bench", positionals, BENCHES);
-  return { benches, runtimes: known("runtime", values.runtime.split(","), Object.keys(RUNTIMES)), rounds, json, check };
+  const more = { outbox: rows === undefined ? [] : ["--rows", rows] };
+  return {
+    benches,
+    runtimes: known("runtime", values.runtime.split(","), Object.keys(RUNTIMES)),
+    rounds,
+    more,
+    json,
+    check,
+  };
 }
 
 function known(what: string, names: readonly string[], all: readonly string[]): readonly string[] {
@@ -64,11 +75,11 @@ function known(what: string, names: readonly string[], all: readonly string[]): 
 async function runBench(
   bench: string,
   runtime: string,
-  { rounds, hear }: { readonly rounds: number; readonly hear: (line: BenchLine) => void },
+  { options, hear }: { readonly options: readonly string[]; readonly hear: (line: BenchLine) => void },
 ): Promise<void> {
   const [command, ...args] = RUNTIMES[runtime] ?? [""];
   const program = fileURLToPath(new URL(`${bench}_bench.ts`, import.meta.url));
-  const child = spawn(command, [...args, program, "--rounds", String(rounds)], {
+  const child = spawn(command, [...args, program, ...options], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, NO_COLOR: "1" },
   });
@@ -88,14 +99,15 @@ function describe(line: BenchLine): string {
 }
 
 async function main(): Promise<void> {
-  const { benches, runtimes, rounds, json, check } = wanted();
+  const { benches, runtimes, rounds, more, json, check } = wanted();
   const missed: string[] = [];
   const hear = (line: BenchLine): void => {
     console.log(json ? JSON.stringify(line) : describe(line));
     missed.push(...line.missed.map((budget) => `${line.bench} on ${line.runtime}, ${line.case}: wanted ${budget}`));
   };
   for (const bench of benches) {
-    for (const runtime of runtimes) await runBench(bench, runtime, { rounds, hear });
+    const options = ["--rounds", String(rounds), ...more[bench] ?? []];
+    for (const runtime of runtimes) await runBench(bench, runtime, { options, hear });
   }
   for (const miss of missed) console.error(`Missed: ${miss}`);
   if (check && missed.length > 0) process.exitCode = 1;
