@@ -6,8 +6,7 @@
 import { once } from "node:events";
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from "graphile-worker";
 import { type Sample, Stopwatch } from "../_harness.ts";
-import { counted } from "./movers.ts";
-import type { Peer } from "./peers.ts";
+import { counted, type Peer } from "./movers.ts";
 import type { BenchPayload } from "./rows.ts";
 import { POSTGRES_URL } from "./stores.ts";
 

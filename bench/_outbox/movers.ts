@@ -17,6 +17,11 @@ export interface Mover extends Contestant {
   readonly move: () => Promise<Sample>;
 }
 
+/** Somebody else's queue. */
+export interface Peer extends Mover {
+  readonly close: () => Promise<void>;
+}
+
 /** Rows of a claim: a relay's default. */
 const BATCH = 100;
 

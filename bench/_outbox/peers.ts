@@ -6,14 +6,9 @@
 import process from "node:process";
 import postgres from "postgres";
 import { runtimeName } from "../_harness.ts";
-import type { Mover } from "./movers.ts";
+import type { Peer } from "./movers.ts";
 import type { BenchPayload } from "./rows.ts";
 import { POSTGRES_URL } from "./stores.ts";
-
-/** Somebody else's queue. */
-export interface Peer extends Mover {
-  readonly close: () => Promise<void>;
-}
 
 /** Opens those that run here; they ask for Node 22, and are left out elsewhere. */
 export async function openPeers(payloads: readonly BenchPayload[]): Promise<readonly Peer[]> {

@@ -5,8 +5,7 @@
  */
 import { PgBoss } from "pg-boss";
 import { Stopwatch } from "../_harness.ts";
-import { counted } from "./movers.ts";
-import type { Peer } from "./peers.ts";
+import { counted, type Peer } from "./movers.ts";
 import type { BenchPayload } from "./rows.ts";
 import { POSTGRES_URL } from "./stores.ts";
 
