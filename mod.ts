@@ -90,6 +90,17 @@ export type { BytesPayload } from "./src/codec/bytes.ts";
 export type { CodecName } from "./src/codec/codecs.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "./src/ports/codec.ts";
 
+// Schemas
+export { fingerprint } from "./src/schema/definition.ts";
+export type { SchemaDefinition, UnreadableParts } from "./src/schema/definition.ts";
+export type { CompatibilityMode } from "./src/schema/compatibility.ts";
+export type {
+  RegisteredSchema,
+  RegisterOptions,
+  RegistryCallOptions,
+  SchemaRegistry,
+} from "./src/ports/schema_registry.ts";
+
 // Seen
 export { aggregateHealth } from "./src/health/report.ts";
 export type { AggregateHealthOptions, HealthCheck, HealthReport, HealthStatus } from "./src/health/report.ts";
@@ -115,6 +126,7 @@ export {
   PublishBatchError,
   PublishError,
   RetryableError,
+  SchemaRegistryError,
   SecurityError,
   StoreError,
   TopologyError,
@@ -125,6 +137,7 @@ export type {
   ConnectionErrorCode,
   PublishErrorCode,
   PublishFailure,
+  SchemaRegistryErrorCode,
   TopologyErrorCode,
 } from "./src/errors.ts";
 

@@ -15,6 +15,7 @@ export type AceMqErrorCode =
   | ConnectionErrorCode
   | TopologyErrorCode
   | "ACEMQ_CODEC_MISSING"
+  | SchemaRegistryErrorCode
   | "ACEMQ_SECURITY"
   | "ACEMQ_STORE"
   | "ACEMQ_TABLE_LAYOUT"
@@ -39,6 +40,12 @@ export type ConnectionErrorCode =
 
 /** Why a topology was refused. */
 export type TopologyErrorCode = "ACEMQ_TOPOLOGY_DRIFT" | "ACEMQ_TOPOLOGY_MISSING" | "ACEMQ_TOPOLOGY_REFUSED";
+
+/** Why a schema registry refused. */
+export type SchemaRegistryErrorCode =
+  | "ACEMQ_SCHEMA_NOT_FOUND"
+  | "ACEMQ_SCHEMA_CONFLICT"
+  | "ACEMQ_SCHEMA_INCOMPATIBLE";
 
 /**
  * The root of everything this library throws on purpose.
@@ -218,6 +225,22 @@ export class TopologyError extends AceMqError {
 
   /** Says what was to be declared or checked; the findings say what is otherwise. */
   constructor(code: TopologyErrorCode, message: string, options: ErrorOptions & { findings?: readonly string[] } = {}) {
+    super(code, message, options);
+    this.findings = options.findings ?? [];
+  }
+}
+
+/** What a schema registry does not have, or must not take: an id has one meaning for ever. Trying again changes nothing. */
+export class SchemaRegistryError extends AceMqError {
+  /** One line for each place where a new version does not go with those that stand; empty for every other code. */
+  readonly findings: readonly string[];
+
+  /** Says which id or subject; the findings say what is otherwise. */
+  constructor(
+    code: SchemaRegistryErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly findings?: readonly string[] } = {},
+  ) {
     super(code, message, options);
     this.findings = options.findings ?? [];
   }

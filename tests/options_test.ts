@@ -5,7 +5,13 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { memoryBroker, memoryIdempotencyStore, memoryOutboxStore, virtualClock } from "../adapters/memory/mod.ts";
+import {
+  memoryBroker,
+  memoryIdempotencyStore,
+  memoryOutboxStore,
+  memorySchemaRegistry,
+  virtualClock,
+} from "../adapters/memory/mod.ts";
 import { postgresIdempotencyStore, postgresOutboxStore, postgresSession } from "../adapters/postgres/mod.ts";
 import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql } from "../adapters/sql/mod.ts";
 import { sqliteIdempotencyStore, sqliteOutboxStore, sqliteSession } from "../adapters/sqlite/mod.ts";
@@ -21,6 +27,7 @@ import { newEnvelope } from "../src/message/envelope.ts";
 import type { Message } from "../src/message/message.ts";
 import type { IdempotencyStore } from "../src/ports/idempotency_store.ts";
 import type { OutboxStore } from "../src/ports/outbox_store.ts";
+import type { SchemaRegistry } from "../src/ports/schema_registry.ts";
 import { exponentialRetry, fixedRetry } from "../src/retry/policy.ts";
 import { topology } from "../src/topology/topology.ts";
 import * as contracts from "./contract/mod.ts";
@@ -158,6 +165,29 @@ function rows(name: string, open: (scene: Scene) => Opened | Promise<Opened>): [
   ];
 }
 
+/** The calls of a registry of schemas, under the name of its class. */
+function schemas(name: string, open: () => SchemaRegistry): [string, Call][] {
+  const of = (method: string, call: (registry: SchemaRegistry, options: Given) => unknown): [string, Call] => [
+    `${name}.${method}`,
+    {
+      call: async (options) => {
+        const registry = open();
+        await registry.register("s", SCHEMA);
+        await call(registry, options);
+      },
+    },
+  ];
+  return [
+    of("byId", (registry, options) => registry.byId(1, options)),
+    of("idFor", (registry, options) => registry.idFor("s", SCHEMA, options)),
+    of("latest", (registry, options) => registry.latest("s", options)),
+    of("register", (registry, options) => registry.register("s", SCHEMA, options)),
+    of("versions", (registry, options) => registry.versions("s", options)),
+  ];
+}
+
+const SCHEMA = { format: "avro", definition: '"string"' };
+
 /** An outbox, and what stands for a transaction where none is wanted. */
 interface Opened {
   readonly store: OutboxStore;
@@ -195,6 +225,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     rows("MemoryOutboxStore", () => ({ store: memoryOutboxStore() as OutboxStore, tx: undefined })),
   ),
   ...Object.fromEntries(rows("SqlOutboxStore", (scene) => scene.sqlOutbox())),
+  ...Object.fromEntries(schemas("MemorySchemaRegistry", () => memorySchemaRegistry())),
   "Message.with": {
     call: async (options, scene) => (await scene.message()).with(options),
     takesAny: ["payload"],
@@ -248,6 +279,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   memoryBroker: { call: (options) => memoryBroker(options) },
   memoryIdempotencyStore: { call: (options) => memoryIdempotencyStore(options) },
   memoryOutboxStore: { call: (options) => memoryOutboxStore(options) },
+  memorySchemaRegistry: { call: (options) => memorySchemaRegistry(options) },
   newEnvelope: { call: (options) => newEnvelope({ type: "order.placed" }, options) },
   openConnection: {
     call: async (options) => await (await openConnection(memoryBroker({ clock: virtualClock() }), options)).close(),
@@ -260,6 +292,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   postgresOutboxStore: { call: (options) => postgresOutboxStore(SQL, options) },
   postgresSession: { call: (options) => postgresSession(SQL, options) },
   retry: { call: (options) => retry("busy", options) },
+  schemaRegistryContract: { call: (options) => contracts.schemaRegistryContract("a", notOpened, options), acts: true },
   sqlSessionContract: { call: (options) => contracts.sqlSessionContract("a", notOpened, options), acts: true },
   sqliteIdempotencyStore: { call: (options, scene) => sqliteIdempotencyStore(scene.database(), options) },
   sqliteOutboxStore: { call: (options, scene) => sqliteOutboxStore(scene.database(), options) },

@@ -12,3 +12,4 @@ export type { QueueBinding, Routed } from "./virtual_host.ts";
 export { type MemoryIdempotencyOptions, MemoryIdempotencyStore, memoryIdempotencyStore } from "./idempotency_store.ts";
 export { type MemoryOutboxOptions, MemoryOutboxStore, memoryOutboxStore } from "./outbox_store.ts";
 export type { MemoryOutboxTransaction } from "./outbox_transaction.ts";
+export { MemorySchemaRegistry, memorySchemaRegistry, type MemorySchemaRegistryOptions } from "./schema_registry.ts";

@@ -23,3 +23,9 @@ export { outboxStoreContract, type OutboxStoreContractOptions, type OutboxStoreU
 export type { OutboxStore } from "../../src/ports/outbox_store.ts";
 export { codecContract, type CodecContractOptions, type CodecSample, type CodecUnderTest } from "./codec.ts";
 export type { Codec } from "../../src/ports/codec.ts";
+export {
+  schemaRegistryContract,
+  type SchemaRegistryContractOptions,
+  type SchemaRegistryUnderTest,
+} from "./schema_registry.ts";
+export type { SchemaRegistry } from "../../src/ports/schema_registry.ts";
