@@ -20,7 +20,17 @@ const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory", 
 
 const RUNTIMES: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   node: [TOOLS.node24],
-  deno: [TOOLS.deno, "run", "--no-check", "--allow-net", "--allow-env", "--allow-sys", "--allow-read", "--allow-write"],
+  deno: [
+    TOOLS.deno,
+    "run",
+    "--no-check",
+    "--allow-net",
+    "--allow-env",
+    "--allow-sys",
+    "--allow-read",
+    "--allow-write",
+    "--allow-run",
+  ],
   bun: [TOOLS.bun],
 };
 
@@ -47,19 +57,22 @@ function wanted(): Wanted {
       runtime: { type: "string", default: Object.keys(RUNTIMES).join(",") },
       rounds: { type: "string", default: String(FEWEST_ROUNDS) },
       rows: { type: "string" },
+      relays: { type: "string" },
     },
   });
-  const { json, check, rows } = values;
+  const { json, check, rows, relays } = values;
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError(`Cannot run '${values.rounds}' rounds`);
   if (check && rounds < FEWEST_ROUNDS) throw new RangeError(`Cannot check with fewer than ${FEWEST_ROUNDS} rounds`);
   const benches = positionals.length === 0 ? BENCHES : known("bench", positionals, BENCHES);
-  const more = { outbox: rows === undefined ? [] : ["--rows", rows] };
+  const outbox = Object.entries({ rows, relays }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value]
+  );
   return {
     benches,
     runtimes: known("runtime", values.runtime.split(","), Object.keys(RUNTIMES)),
     rounds,
-    more,
+    more: { outbox },
     json,
     check,
   };

@@ -10,7 +10,7 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import postgres from "postgres";
 import { postgresOutboxStore } from "../../adapters/postgres/mod.ts";
-import { sqliteOutboxStore } from "../../adapters/sqlite/mod.ts";
+import { sqliteOutboxStore, sqliteSession } from "../../adapters/sqlite/mod.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import type { OutboxStore } from "../../src/ports/outbox_store.ts";
 
@@ -21,10 +21,8 @@ export const POSTGRES_URL: string = process.env["ACEMQ_POSTGRES_URL"] ??
 export interface BenchOutbox {
   /** Made for the relay. */
   readonly store: OutboxStore;
-  /** Commits one message, as another process would: the relay's store hears nothing of it. */
-  readonly addElsewhere: (outbound: Outbound) => Promise<void>;
-  /** Commits one message by the relay's store. */
-  readonly addHere: (outbound: Outbound) => Promise<void>;
+  /** Commits a message in a transaction of its own. */
+  readonly add: (outbound: Outbound) => Promise<void>;
   /** Empties the table, and writes these. */
   readonly fill: (outbounds: readonly Outbound[]) => Promise<void>;
 }
@@ -32,6 +30,8 @@ export interface BenchOutbox {
 /** A database that any number of outboxes are made in. */
 export interface BenchDatabase {
   readonly title: string;
+  /** Where another process finds it: see {@linkcode storeAt}. */
+  readonly address: string;
   readonly open: (table: string) => Promise<BenchOutbox>;
   readonly close: () => Promise<void>;
 }
@@ -42,22 +42,20 @@ const CHUNK = 1_000;
 /** In a schema of its own. */
 export async function postgresDatabase(): Promise<BenchDatabase> {
   const schema = `acemq_bench_${process.pid}`;
-  const sql = postgres(POSTGRES_URL, { max: 6, onnotice: () => {}, connection: { search_path: schema } });
+  const sql = inSchema(schema);
   await sql.unsafe(`CREATE SCHEMA ${schema}`);
   return {
     title: "PostgreSQL",
+    address: `postgres:${schema}`,
     open: async (table) => {
       const store = postgresOutboxStore(sql, { table });
-      const elsewhere = postgresOutboxStore(sql, { table });
       await store.createSchemaIfAbsent();
-      const write = (by: typeof store) => async (outbound: Outbound): Promise<void> => {
-        await sql.begin((tx) => by.add(tx, outbound));
-      };
+      const add = async (outbound: Outbound): Promise<void> => void await sql.begin((tx) => store.add(tx, outbound));
       const fill = async (outbounds: readonly Outbound[]): Promise<void> => {
         await sql.unsafe(`TRUNCATE ${table}`);
         await inChunks(outbounds, (chunk) => store.addAll(sql, chunk, { outsideTransaction: true }));
       };
-      return { store, addHere: write(store), addElsewhere: write(elsewhere), fill };
+      return { store, add, fill };
     },
     close: async () => {
       await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
@@ -69,30 +67,27 @@ export async function postgresDatabase(): Promise<BenchDatabase> {
 /** In a file with WAL and `synchronous = NORMAL`. */
 export function sqliteDatabase(): BenchDatabase {
   const folder = mkdtempSync(join(tmpdir(), "acemq-bench-"));
+  const path = join(folder, "outbox.sqlite");
   const handles: DatabaseSync[] = [];
   const handle = (): DatabaseSync => {
-    const database = new DatabaseSync(join(folder, "outbox.sqlite"));
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    const database = fileAt(path);
     handles.push(database);
     return database;
   };
   return {
     title: "SQLite",
+    address: `sqlite:${path}`,
     open: async (table) => {
       const callers = handle();
       const store = sqliteOutboxStore(handle(), { table });
-      const elsewhere = sqliteOutboxStore(handle(), { table });
       await store.createSchemaIfAbsent();
-      const write = (by: typeof store) => async (outbound: Outbound): Promise<void> => {
-        callers.exec("BEGIN IMMEDIATE");
-        await by.add(callers, outbound);
-        callers.exec("COMMIT");
-      };
+      const session = sqliteSession(callers);
+      const add = (outbound: Outbound): Promise<void> => session.transaction((tx) => store.add(tx, outbound));
       const fill = async (outbounds: readonly Outbound[]): Promise<void> => {
         callers.exec(`DELETE FROM ${table}`);
         await inChunks(outbounds, (chunk) => store.addAll(callers, chunk, { outsideTransaction: true }));
       };
-      return { store, addHere: write(store), addElsewhere: write(elsewhere), fill };
+      return { store, add, fill };
     },
     close: () => {
       for (const database of handles) database.close();
@@ -100,6 +95,27 @@ export function sqliteDatabase(): BenchDatabase {
       return Promise.resolve();
     },
   };
+}
+
+/** The outbox of a table, opened by another process; `close` it before the table goes. */
+export function storeAt(address: string, table: string): { readonly store: OutboxStore; close(): Promise<void> } {
+  const [kind, where = ""] = address.split(/:(.*)/s);
+  if (kind === "postgres") {
+    const sql = inSchema(where);
+    return { store: postgresOutboxStore(sql, { table }), close: () => sql.end() };
+  }
+  const database = fileAt(where);
+  return { store: sqliteOutboxStore(database, { table }), close: async () => database.close() };
+}
+
+function inSchema(schema: string): postgres.Sql {
+  return postgres(POSTGRES_URL, { max: 6, onnotice: () => {}, connection: { search_path: schema } });
+}
+
+function fileAt(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  return database;
 }
 
 async function inChunks(
