@@ -89,8 +89,12 @@ export { textCodec } from "./src/codec/text.ts";
 export type { TextPayload } from "./src/codec/text.ts";
 export { bytesCodec } from "./src/codec/bytes.ts";
 export type { BytesPayload } from "./src/codec/bytes.ts";
+export { compositeCodec } from "./src/codec/composite.ts";
+export { streamCodec } from "./src/codec/stream.ts";
+export type { StreamCodecOptions, StreamPayload } from "./src/codec/stream.ts";
 export type { CodecName } from "./src/codec/codecs.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "./src/ports/codec.ts";
+export type { InputOf, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./src/ports/standard_schema.ts";
 
 // Schemas
 export { fingerprint } from "./src/schema/definition.ts";
@@ -136,9 +140,11 @@ export {
 export type {
   AceMqErrorCode,
   BatchItem,
+  CodecErrorOptions,
   ConnectionErrorCode,
   PublishErrorCode,
   PublishFailure,
+  SchemaIssue,
   SchemaRegistryErrorCode,
   TopologyErrorCode,
 } from "./src/errors.ts";

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { codecOf, type Format } from "./codec/format.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import { type ConnectionParts, openParts } from "./connection_parts.ts";
 import { Consumer } from "./consume/consumer.ts";
@@ -25,6 +26,7 @@ import { whenAborted } from "./internal/abort.ts";
 import { signalOf } from "./internal/option_kinds.ts";
 import type { Broker, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
+import type { InputOf, OutputOf, StandardSchema } from "./ports/standard_schema.ts";
 import type { RelayStore } from "./ports/outbox_store.ts";
 import type { Relay } from "./patterns/outbox/relay.ts";
 import type { RelayOptions } from "./patterns/outbox/relay_options.ts";
@@ -93,17 +95,21 @@ export class Connection {
    * @throws {RangeError} a name over 255 bytes, an option out of range
    * @throws {CodecMissingError} a codec that was named but not handed in
    */
-  publisher<T = unknown>(exchange: string, routingKey: string, options: PublisherOptions<T> = {}): Publisher<T> {
+  publisher<T = unknown, S extends StandardSchema | undefined = undefined>(
+    exchange: string,
+    routingKey: string,
+    options: PublisherOptions<T, S> = {},
+  ): Publisher<InputOf<S, T>> {
     assertPublisher(exchange, routingKey, options as PublisherOptions);
     const { broker, environment, settings } = this.#parts;
     return new Publisher({ exchange, routingKey }, {
       gate: this.#gate,
       environment,
       meter: this.#meter,
-      codec: this.#codec<T>(options.codec) as Codec,
+      codec: codecOf(options as Format, this.#parts),
       origin: `${settings.name}@${broker.hostName}`,
       interceptors: this.#interceptors.publish ?? [],
-    }, options);
+    }, options as PublisherOptions);
   }
 
   /**
@@ -113,15 +119,15 @@ export class Connection {
    * @throws {RangeError} an option out of range
    * @throws {TypeError} further attempts for a queue that is read as a stream
    */
-  async consume<T = unknown>(
+  async consume<T = unknown, S extends StandardSchema | undefined = undefined>(
     queue: string,
-    handler: Handler<T>,
-    options: ConsumeOptions<T> = {},
-  ): Promise<Consumer<T>> {
+    handler: Handler<OutputOf<S, T>>,
+    options: ConsumeOptions<T, S> = {},
+  ): Promise<Consumer<OutputOf<S, T>>> {
     this.#assertOpen();
     assertConsumeOptions(options);
-    const context = this.#consumerContext<T>(options.codec);
-    const opened: Consumer<T> = await Consumer.open({ queue, handler }, {
+    const context = this.#consumerContext<OutputOf<S, T>>(options);
+    const opened: Consumer<OutputOf<S, T>> = await Consumer.open({ queue, handler }, {
       ...context,
       onClosed: () => void this.#consumers.delete(opened as Consumer),
     }, options);
@@ -135,11 +141,14 @@ export class Connection {
    * Messages of a queue as an async iterable, each to be settled by the caller; leaving the loop hands back the rest. Consume
    * interceptors are not run.
    */
-  deliveries<T = unknown>(queue: string, options: DeliveriesOptions<T> = {}): AsyncIterableIterator<Delivery<T>> {
+  deliveries<T = unknown, S extends StandardSchema | undefined = undefined>(
+    queue: string,
+    options: DeliveriesOptions<T, S> = {},
+  ): AsyncIterableIterator<Delivery<OutputOf<S, T>>> {
     this.#assertOpen();
     assertDeliveries(queue, options);
     const signal = this.#untilClosing(options.signal);
-    return openDeliveries(queue, this.#consumerContext<T>(options.codec), { ...options, signal });
+    return openDeliveries(queue, this.#consumerContext<OutputOf<S, T>>(options), { ...options, signal });
   }
 
   /**
@@ -159,7 +168,7 @@ export class Connection {
   peek<T = unknown>(queue: string, options: PeekOptions<T> = {}): AsyncIterableIterator<PeekedMessage<T>> {
     this.#assertOpen();
     assertPeekOptions(options as PeekOptions);
-    return openPeek(queue, this.#consumerContext<T>(options.codec), options);
+    return openPeek(queue, this.#consumerContext<T>(options), options);
   }
 
   /**
@@ -178,7 +187,7 @@ export class Connection {
   async replay<T = unknown>(queue: string, options: ReplayOptions<T> = {}): Promise<ReplayResult> {
     this.#assertOpen();
     assertReplayOptions(options as ReplayOptions);
-    return await replayQueue(queue, this.#consumerContext<T>(options.codec), options);
+    return await replayQueue(queue, this.#consumerContext<T>(options), options);
   }
 
   /**
@@ -365,24 +374,20 @@ export class Connection {
     return signal === undefined ? closing : AbortSignal.any([signal, closing]);
   }
 
-  #consumerContext<T>(codec: ConsumeOptions<T>["codec"]): ConsumerContext<T> & ReplayContext<T> {
+  #consumerContext<T>(format: Format): ConsumerContext<T> & ReplayContext<T> {
     const { broker, environment, settings } = this.#parts;
     return {
       broker,
       environment,
       gate: this.#gate,
-      codec: this.#codec<T>(codec),
+      // Bytes carry no type: the caller says what its queue holds, and a schema sees to it.
+      codec: codecOf(format, this.#parts) as Codec<never, T>,
       interceptors: this.#interceptors.consume ?? [],
       drainTimeoutMs: settings.drainTimeoutMs,
       loops: this.#loops,
       feeds: this.#feeds,
       closing: this.#closingNow.signal,
     };
-  }
-
-  #codec<T>(choice: PublisherOptions<T>["codec"]): Codec<T> {
-    // The connection's default codec is typed by whoever relies on it.
-    return choice === undefined ? this.#parts.defaultCodec as Codec<T> : this.#parts.codecs.resolve(choice);
   }
 
   #assertOpen(): void {

@@ -194,19 +194,44 @@ export class PublishBatchError extends AceMqError {
   }
 }
 
-/** A payload that cannot become bytes. Nothing was sent. */
+/** Where a payload does not fit its schema, and why. */
+export interface SchemaIssue {
+  /** The members that lead there, outermost first; empty for the payload itself. */
+  readonly path: readonly (string | number)[];
+  /** In the words of the schema. */
+  readonly message: string;
+}
+
+/** What an error of a codec can have beside its text. */
+export interface CodecErrorOptions extends ErrorOptions {
+  /** What the schema said. @default {[]} */
+  readonly issues?: readonly SchemaIssue[];
+}
+
+/** A payload that cannot become bytes, or does not fit its schema. Nothing was sent. */
 export class EncodeError extends AceMqError {
+  /** What the schema said; empty when the format refused. */
+  readonly issues: readonly SchemaIssue[];
+
   /** Says what the format cannot hold, without showing the payload. */
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: CodecErrorOptions = {}) {
     super("ACEMQ_ENCODE", message, options);
+    this.issues = options.issues ?? [];
   }
 }
 
-/** Bytes that cannot become a payload. The message is parked, never retried: it would not read next time either. */
+/**
+ * Bytes that cannot become a payload, or whose payload does not fit its schema. The message is parked, never retried: it would not
+ * read next time either.
+ */
 export class DecodeError extends AceMqError {
+  /** What the schema said; empty when the bytes could not be read. */
+  readonly issues: readonly SchemaIssue[];
+
   /** Says what was wrong with the bytes, without showing them. */
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: CodecErrorOptions = {}) {
     super("ACEMQ_DECODE", message, options);
+    this.issues = options.issues ?? [];
   }
 }
 

@@ -19,6 +19,7 @@ import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
 import { openConnection } from "../src/connection.ts";
 import { jsonCodec } from "../src/codec/json.ts";
+import { streamCodec } from "../src/codec/stream.ts";
 import { accept, retry } from "../src/consume/ack.ts";
 import { SecurityError } from "../src/errors.ts";
 import { jsonLogSink } from "../src/health/json_log_sink.ts";
@@ -275,6 +276,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     acts: true,
   },
   jsonCodec: { call: (options) => jsonCodec(options) },
+  streamCodec: { call: (options) => streamCodec(options) },
   jsonLogSink: { call: (options) => jsonLogSink(() => {}, options) },
   memoryBroker: { call: (options) => memoryBroker(options) },
   memoryIdempotencyStore: { call: (options) => memoryIdempotencyStore(options) },

@@ -4,7 +4,11 @@ import { describe, it } from "node:test";
 import { compile } from "./support/compiler.ts";
 
 const HEAD = `
-import { accept, AceMqError, type Codec, type Connection, jsonCodec, type Message, reject } from "@acemq/amqp/core";
+import { accept, AceMqError, bytesCodec, type Codec, type Connection, jsonCodec, type Message, reject, textCodec } from "@acemq/amqp/core";
+import type { StandardSchema } from "@acemq/amqp/core";
+import { type } from "arktype";
+import * as v from "valibot";
+import * as z from "zod";
 import type { ConsumeInterceptor, PublishInterceptor } from "@acemq/amqp/core";
 interface Order { readonly id: string; readonly totalCents: number }
 declare const mq: Connection;
@@ -39,6 +43,34 @@ const programs = compile(HEAD, {
       codec: jsonCodec<Order>(),
     });
     for await (const delivery of mq.deliveries("orders.new", { codec })) delivery.payload;
+  `,
+  "a schema": `
+    declare const schema: StandardSchema<{ id: string; count?: number }, { id: string; count: number }>;
+    const placed = mq.publisher("orders", "order.placed", { schema, version: 2 });
+    await placed.send({ id: "A-19" });
+    await placed.send({ id: 19 });
+    await mq.consume("orders.new", (validated) => void validated.payload, { schema, prefetch: 5 });
+    await mq.consume("orders.new", ({ payload: beside }) => void beside, { schema, codec: jsonCodec() });
+    await mq.consume("orders.new", ({ payload: named }) => void named, { schema, codec: "json" });
+    await mq.consume("orders.new", (message: Message<{ id: number }>) => {}, { schema });
+    for await (const checked of mq.deliveries("orders.new", { schema })) checked.payload;
+  `,
+  "a schema of zod": `
+    const Order = z.object({ id: z.string(), due: z.string().transform((due) => new Date(due)) });
+    const placed = mq.publisher("orders", "order.placed", { schema: Order });
+    await placed.send({ id: "A-19", due: "2026-03-04" });
+    await placed.send({ id: "A-19", due: new Date() });
+    await mq.consume("orders.new", (message) => void message.payload.due.getTime(), { schema: Order });
+  `,
+  "schemas of valibot and arktype": `
+    await mq.consume("a", (one) => void one.payload, { schema: v.object({ id: v.string() }) });
+    await mq.consume("a", (other) => void other.payload, { schema: type({ id: "string" }) });
+  `,
+  "formats that write more than they read": `
+    await mq.consume("notes", (note) => void note.payload, { codec: textCodec() });
+    await mq.consume("files", (file) => void file.payload, { codec: bytesCodec() });
+    await mq.publisher("", "notes", { codec: textCodec() }).send(19);
+    await mq.publisher("", "files", { codec: bytesCodec() }).send("text");
   `,
   "looking and putting back": `
     for await (const dead of mq.peek("orders.new", { codec })) {
@@ -129,12 +161,42 @@ describe("a typed codec", () => {
   it("makes a wrong handler an error: another payload, a word that is no settlement, none at all [TS-01]", () => {
     assert.deepEqual(programs["wrong handlers"].errors, [
       "totalEuros (2339)",
-      "codec (2322)",
+      "(message: Message<Invoice>) => {} (2345)",
       '"reject" (2322)',
       "false (2322)",
       "codec (2353)",
       "settle (2554)",
     ]);
+  });
+});
+
+describe("a schema", () => {
+  it("gives a publisher what it reads, and a handler what it makes of that [TS-01]", () => {
+    const { errors, typeOf } = programs["a schema"];
+    assert.deepEqual(errors, ["id (2322)", "(message: Message<{ id: number }>) => {} (2345)"]);
+    assert.equal(typeOf("placed"), "Publisher<{ id: string; count?: number; }>");
+    for (const expression of ["validated.payload", "beside", "named", "checked.payload"]) {
+      assert.equal(typeOf(expression), "{ id: string; count: number; }", expression);
+    }
+  });
+
+  it("of zod, valibot or arktype is one", () => {
+    const { errors, typeOf } = programs["a schema of zod"];
+    assert.deepEqual(errors, ["due (2322)"]);
+    assert.equal(typeOf("placed"), "Publisher<{ id: string; due: string; }>");
+    const others = programs["schemas of valibot and arktype"];
+    assert.deepEqual(others.errors, []);
+    assert.equal(others.typeOf("one.payload"), "{ id: string; }");
+    assert.equal(others.typeOf("other.payload"), "{ id: string; }");
+  });
+});
+
+describe("a codec that writes more than it reads", () => {
+  it("takes the one, and gives the other [TS-01]", () => {
+    const { errors, typeOf } = programs["formats that write more than they read"];
+    assert.deepEqual(errors, []);
+    assert.equal(typeOf("note.payload"), "string");
+    assert.match(typeOf("file.payload"), /^Uint8Array/);
   });
 });
 

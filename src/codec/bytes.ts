@@ -25,7 +25,7 @@ export type BytesPayload = Uint8Array | ArrayBuffer | ArrayBufferView | string;
  * assert.deepEqual(await codec.decode(body, {}), new Uint8Array([1, 2, 255]));
  * ```
  */
-export function bytesCodec(): Codec<BytesPayload> {
+export function bytesCodec(): Codec<BytesPayload, Uint8Array> {
   const encoder = new TextEncoder();
   return {
     contentType: "application/octet-stream",

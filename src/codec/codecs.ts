@@ -6,6 +6,7 @@
 
 import { CodecMissingError } from "../errors.ts";
 import type { Codec } from "../ports/codec.ts";
+import { assertCodec } from "./assert_codec.ts";
 import { bytesCodec } from "./bytes.ts";
 import { parseContentType } from "./content_type.ts";
 import { jsonCodec } from "./json.ts";
@@ -17,7 +18,7 @@ export type CodecName = "json" | "text" | "string" | "bytes" | "xml" | "yaml" | 
 /** Looks codecs up; made once a connection, from what `connect` was handed. */
 export interface CodecCatalog {
   /** Throws a `CodecMissingError` for a name that stands for nothing, and says what would. */
-  resolve<T>(choice: CodecName | Codec<T>): Codec<T>;
+  resolve(choice: CodecName | Codec): Codec;
 }
 
 /** Formats that live in an adapter each: the content type that tells them, and the import that brings them. */
@@ -29,7 +30,7 @@ const OPTIONAL: Readonly<Record<string, { readonly contentType: string; readonly
 
 /** The catalog of `json`, `text`, `bytes` and the codecs handed in. */
 export function codecCatalog(handedIn: readonly Codec[] = []): CodecCatalog {
-  const known = new Map<string, unknown>([
+  const known = new Map<string, Codec>([
     ["json", jsonCodec()],
     ["text", textCodec()],
     ["bytes", bytesCodec()],
@@ -40,13 +41,11 @@ export function codecCatalog(handedIn: readonly Codec[] = []): CodecCatalog {
     if (name !== undefined) known.set(name, codec);
   }
   return {
-    // A name stands for a codec whose type the caller asserts by naming it.
-    resolve: <T>(choice: CodecName | Codec<T>): Codec<T> =>
-      typeof choice === "string" ? byName(known, choice) as Codec<T> : assertCodec(choice),
+    resolve: (choice) => typeof choice === "string" ? byName(known, choice) : assertCodec(choice),
   };
 }
 
-function byName(known: ReadonlyMap<string, unknown>, choice: string): unknown {
+function byName(known: ReadonlyMap<string, Codec>, choice: string): Codec {
   const name = choice.toLowerCase() === "string" ? "text" : choice.toLowerCase();
   const codec = known.get(name);
   if (codec !== undefined) return codec;
@@ -55,13 +54,4 @@ function byName(known: ReadonlyMap<string, unknown>, choice: string): unknown {
     throw new CodecMissingError(`Cannot use codec "${name}": hand ${optional.bring} to connect as one of 'codecs'`);
   }
   throw new CodecMissingError(`Cannot use codec "${choice}": the known names are ${[...known.keys()].join(", ")}`);
-}
-
-function assertCodec<T>(codec: Codec<T>): Codec<T> {
-  const isOne = typeof codec === "object" && codec !== null && typeof codec.contentType === "string" &&
-    typeof codec.encode === "function" && typeof codec.decode === "function" && typeof codec.canDecode === "function";
-  if (isOne) return codec;
-  throw new TypeError(
-    "Cannot use the codec: it must be a name or an object with contentType, canDecode, encode and decode",
-  );
 }

@@ -28,7 +28,7 @@ export type TextPayload = string | number | bigint | boolean;
  * assert.equal(await codec.decode(body, { contentType: codec.contentType }), "grün");
  * ```
  */
-export function textCodec(): Codec<TextPayload> {
+export function textCodec(): Codec<TextPayload, string> {
   const encoder = new TextEncoder();
   return {
     contentType: "text/plain; charset=utf-8",

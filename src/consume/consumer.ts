@@ -62,7 +62,12 @@ export class Consumer<T = unknown> {
   #concurrency: number;
   #closing: Promise<DrainReport> | undefined;
 
-  private constructor(queue: string, handler: Handler<T>, context: ConsumerContext<T>, options: ConsumeOptions<T>) {
+  private constructor(
+    queue: string,
+    handler: Handler<T>,
+    context: ConsumerContext<T>,
+    options: ConsumeOptions<unknown, unknown>,
+  ) {
     const { concurrency = 1, interceptors = [] } = options;
     assertWholeNumber("concurrency", concurrency, 1);
     if (typeof handler !== "function") {
@@ -80,7 +85,7 @@ export class Consumer<T = unknown> {
   static async open<T>(
     target: { readonly queue: string; readonly handler: Handler<T> },
     context: ConsumerContext<T>,
-    options: ConsumeOptions<T>,
+    options: ConsumeOptions<unknown, unknown>,
   ): Promise<Consumer<T>> {
     options.signal?.throwIfAborted();
     const consumer = new Consumer(target.queue, target.handler, context, options);
@@ -162,7 +167,7 @@ export class Consumer<T = unknown> {
   }
 
   /** Before anything is declared: a table that cannot be used keeps the consumer from starting. */
-  async #openClaims(options: ConsumeOptions<T>): Promise<void> {
+  async #openClaims(options: ConsumeOptions<unknown, unknown>): Promise<void> {
     if (options.idempotency === undefined) return;
     const settings = claimSettings(options.idempotency);
     assertRetention(this.queue, settings.store, intakeOf(options).ladder);

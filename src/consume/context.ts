@@ -17,7 +17,7 @@ export interface ConsumerContext<T = unknown> {
   readonly broker: BrokerConnection;
   readonly environment: Environment;
   readonly gate: PublishGate;
-  readonly codec: Codec<T>;
+  readonly codec: Codec<never, T>;
   readonly interceptors: readonly ConsumeInterceptor[];
   /** How long a close waits for running handlers, milliseconds. */
   readonly drainTimeoutMs: number;

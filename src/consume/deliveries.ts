@@ -51,7 +51,7 @@ export class Delivery<T = unknown> extends Message<T> {
 export async function* openDeliveries<T>(
   queue: string,
   context: ConsumerContext<T>,
-  options: DeliveriesOptions<T>,
+  options: DeliveriesOptions<unknown, unknown>,
 ): AsyncGenerator<Delivery<T>, void, undefined> {
   const { signal } = options;
   signal?.throwIfAborted();

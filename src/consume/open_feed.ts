@@ -26,7 +26,7 @@ type FeedContext = Pick<ConsumerContext, "broker" | "environment" | "feeds">;
 
 /** How it is opened, and who hears that there is something to take. */
 interface Opening {
-  readonly options: ReceiveOptions;
+  readonly options: ReceiveOptions<unknown, unknown>;
   readonly onChange: () => void;
 }
 

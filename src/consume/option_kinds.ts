@@ -11,6 +11,7 @@ import type { ConsumeOptions, DeliveriesOptions, ReceiveOptions } from "./option
 
 const RECEIVE_KINDS: Readonly<OptionKinds<ReceiveOptions>> = {
   codec: "checked",
+  schema: "checked",
   retry: "object",
   rungsMs: "list",
   prefetch: "checked",

@@ -16,9 +16,17 @@ import type { ConsumeInterceptor } from "./interceptor.ts";
 import { assertStreamOffset } from "./stream_offset.ts";
 
 /** Options of every form of consuming. */
-export interface ReceiveOptions<T = unknown> {
+export interface ReceiveOptions<T = unknown, S = undefined> {
   /** How bytes become payloads: a name, or the codec itself. @default {the connection's} */
-  readonly codec?: CodecName | Codec<T>;
+  readonly codec?: CodecName | Codec<never, T>;
+  /**
+   * What payloads must fit, of any library that speaks Standard Schema, whatever the codec; the handler gets what the schema makes
+   * of them. A message that does not fit is parked, with the schema's words in `x-acemq-error`: a library that quotes the value it
+   * found shows it there. The price is one validation a message.
+   *
+   * @default {undefined: the codec alone decides what can be read}
+   */
+  readonly schema?: S;
   /**
    * How failures are tried again. Every retry runs the handler from its beginning, and goes to the back of the queue. A stream's
    * entries are not tried again, whatever the policy: the copy would be another entry for every reader.
@@ -50,7 +58,7 @@ export interface ReceiveOptions<T = unknown> {
 }
 
 /** Options of `mq.consume`. */
-export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
+export interface ConsumeOptions<T = unknown, S = undefined> extends ReceiveOptions<T, S> {
   /**
    * Handlers that run at once, each on a message of its own: one that comes again after a lost connection waits until the handler
    * that has it has ended. One keeps the order of the queue, but for messages that fail and are retried.
@@ -72,7 +80,7 @@ export interface ConsumeOptions<T = unknown> extends ReceiveOptions<T> {
 }
 
 /** Options of `mq.deliveries`. */
-export interface DeliveriesOptions<T = unknown> extends ReceiveOptions<T> {
+export interface DeliveriesOptions<T = unknown, S = undefined> extends ReceiveOptions<T, S> {
   /** Ends the loop when it aborts. */
   readonly signal?: AbortSignal;
 }
@@ -92,7 +100,7 @@ const LARGEST_PREFETCH = 65_535;
 /** Checks options and fills in their defaults. Throws before anything is declared. */
 export function intakeOf(
   { prefetch = DEFAULT_PREFETCH, retry = noRetry(), rungsMs = [], declare = true, arguments: args = {} }:
-    ReceiveOptions,
+    ReceiveOptions<unknown, unknown>,
 ): Intake {
   const intake: Intake = { prefetch: prefetchOf(prefetch), ladder: ladderOf(retry, rungsMs), declare };
   if (Object.hasOwn(args, "x-stream-offset")) {

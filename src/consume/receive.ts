@@ -5,6 +5,7 @@
  */
 
 import { DecodeError, isRetryable } from "../errors.ts";
+import { isPromise } from "../internal/when_there.ts";
 import { readableHeaders } from "../message/header_value.ts";
 import type { ReceivedMessage } from "../message/received.ts";
 import type { Codec, DecodeContext } from "../ports/codec.ts";
@@ -16,7 +17,7 @@ export type Decoded<T> =
   | Extract<Handled, { status: "threw" | "undecodable" }>;
 
 /** Decodes a body; synchronously where the codec does. */
-export function decodeBody<T>(received: ReceivedMessage, codec: Codec<T>): Decoded<T> | Promise<Decoded<T>> {
+export function decodeBody<T>(received: ReceivedMessage, codec: Codec<never, T>): Decoded<T> | Promise<Decoded<T>> {
   const { contentType } = received.properties;
   try {
     if (!codec.canDecode(contentType)) {
@@ -64,10 +65,6 @@ function saysRetryable(error: unknown): boolean {
 
 function undecodable(error: unknown): Extract<Handled, { status: "threw" | "undecodable" }> {
   return { status: "undecodable", error };
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function describeType(contentType: string | undefined): string {

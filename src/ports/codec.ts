@@ -29,15 +29,20 @@ export interface DecodeContext {
  *
  * `encode` throws {@linkcode EncodeError} for what the format cannot hold. `decode` throws {@linkcode DecodeError} for bytes it
  * cannot read, and a `RetryableError` when something it depends on is away: the first parks the message, the second retries it.
- * Both may return a promise.
+ * Both may return a promise. `In` is what it writes, `Out` what it reads: a format that takes text or numbers reads text.
  */
-export interface Codec<T = unknown> {
+export interface Codec<In = unknown, Out = In> {
   /** What it writes. */
   readonly contentType: string;
   /** Whether it reads bodies of this content type; undefined for a message without one. */
   canDecode(contentType: string | undefined): boolean;
+  /**
+   * Whether a body that says nothing of its type may be tried. False for a format in which nearly all bytes mean something, so that
+   * a guess succeeds with nonsense. @default {true}
+   */
+  readonly guessable?: boolean;
   /** Payload to bytes. */
-  encode(payload: T): EncodedPayload | Promise<EncodedPayload>;
+  encode(payload: In): EncodedPayload | Promise<EncodedPayload>;
   /** Bytes to payload. */
-  decode(body: Uint8Array, context: DecodeContext): T | Promise<T>;
+  decode(body: Uint8Array, context: DecodeContext): Out | Promise<Out>;
 }

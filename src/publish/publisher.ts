@@ -54,7 +54,7 @@ export class Publisher<T = unknown> {
   /** The routing key of every message. */
   readonly routingKey: string;
   readonly #context: PublisherContext;
-  readonly #options: PublisherOptions<T>;
+  readonly #options: PublisherOptions;
   readonly #lane: number;
   readonly #preparation: Preparation;
   readonly #turns = new Turns();
@@ -63,7 +63,7 @@ export class Publisher<T = unknown> {
   constructor(
     target: { exchange: string; routingKey: string },
     context: PublisherContext,
-    options: PublisherOptions<T>,
+    options: PublisherOptions,
   ) {
     this.exchange = target.exchange;
     this.routingKey = target.routingKey;
@@ -208,7 +208,7 @@ export class Publisher<T = unknown> {
     // What was handed in as options may be what made it fail.
     const { type }: { readonly type?: unknown } = Object(options);
     const own = typeof type === "string" ? { type } : {};
-    const known = typeOf(this.routingKey, this.#options as PublisherOptions, own);
+    const known = typeOf(this.routingKey, this.#options, own);
     this.#context.meter.declined(this, known, this.#since(started));
   }
 
@@ -216,7 +216,7 @@ export class Publisher<T = unknown> {
     assertSendOptions(message);
     const { environment: { clock, newId }, origin } = this.#context;
     const options = this.#options;
-    const fields = envelopeFields({ routingKey: this.routingKey, origin }, options as PublisherOptions, message);
+    const fields = envelopeFields({ routingKey: this.routingKey, origin }, options, message);
     return {
       exchange: this.exchange,
       routingKey: this.routingKey,

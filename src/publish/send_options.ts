@@ -13,9 +13,18 @@ import type { Codec } from "../ports/codec.ts";
 import type { PublishInterceptor } from "./interceptor.ts";
 
 /** What every message of a publisher has in common. */
-export interface PublisherOptions<T = unknown> {
+export interface PublisherOptions<T = unknown, S = undefined> {
   /** How payloads become bytes: a name, or the codec itself. @default {the connection's} */
-  readonly codec?: CodecName | Codec<T>;
+  readonly codec?: CodecName | Codec<T, unknown>;
+  /**
+   * What payloads must fit, of any library that speaks Standard Schema, whatever the codec; otherwise `send` throws an
+   * {@linkcode EncodeError} with the schema's `issues`, and nothing is sent. Sent is the payload as it is given: defaults and
+   * conversions of the schema are made where it is read. The price is one validation a message. `sendEncoded` and `sendPrepared`
+   * have bytes, and look at no schema.
+   *
+   * @default {undefined: the codec alone decides what can be sent}
+   */
+  readonly schema?: S;
   /** Logical type. @default {the routing key} */
   readonly type?: string;
   /** Payload schema version, from 1. @default {1} */
@@ -108,6 +117,7 @@ const LONGEST_EXPIRATION_MS = 315_360_000_000;
 
 const PUBLISHER_KINDS: Readonly<OptionKinds<PublisherOptions>> = {
   codec: "checked",
+  schema: "checked",
   type: "text",
   version: "checked",
   mandatory: "boolean",

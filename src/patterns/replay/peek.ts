@@ -46,7 +46,7 @@ export interface PeekOptions<T = unknown> {
   /** How many messages at most: nobody else sees them until the loop ends. @default {100} */
   readonly limit?: number;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
-  readonly codec?: CodecName | Codec<T>;
+  readonly codec?: CodecName | Codec<never, T>;
   /** Ends the loop when it aborts; everything goes back at once, whatever the loop is doing. */
   readonly signal?: AbortSignal;
 }

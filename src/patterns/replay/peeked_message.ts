@@ -28,7 +28,7 @@ export class PeekedMessage<T = unknown> {
   /** How the broker itself came to dead-letter it, newest first; empty for what this library set aside and the broker never did. */
   readonly deaths: readonly Death[];
   readonly #received: ReceivedMessage;
-  readonly #codec: Codec<T>;
+  readonly #codec: Codec<never, T>;
   #headers: MessageHeaders | undefined;
 
   /** Made by `mq.peek(…)` and `mq.replay(…)`. */
@@ -36,7 +36,7 @@ export class PeekedMessage<T = unknown> {
     received: ReceivedMessage,
     { queue, codec, ...sources }: {
       readonly queue: string;
-      readonly codec: Codec<T>;
+      readonly codec: Codec<never, T>;
       readonly clock: Clock;
       readonly newId: NewId;
     },

@@ -67,7 +67,7 @@ export interface ReplayOptions<T = unknown> {
    */
   readonly onProgress?: (progress: ReplayProgress<T>) => unknown;
   /** How `decode()` reads bodies: a name, or the codec itself. @default {the connection's} */
-  readonly codec?: CodecName | Codec<T>;
+  readonly codec?: CodecName | Codec<never, T>;
   /** Ends the pass as `cancelled`. A copy that is out is waited for, since nobody can call it back; a filter is not. */
   readonly signal?: AbortSignal;
 }
