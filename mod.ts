@@ -118,6 +118,7 @@ export type { LogRecord, Metric, MetricLabels, TelemetrySink } from "./src/telem
 // Errors
 export {
   AceMqError,
+  ClaimUnconfirmedError,
   CodecMissingError,
   ConnectionError,
   DecodeError,

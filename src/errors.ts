@@ -19,7 +19,8 @@ export type AceMqErrorCode =
   | "ACEMQ_SECURITY"
   | "ACEMQ_STORE"
   | "ACEMQ_TABLE_LAYOUT"
-  | "ACEMQ_LEASE_LOST";
+  | "ACEMQ_LEASE_LOST"
+  | "ACEMQ_CLAIM_UNCONFIRMED";
 
 /** Why one publish did not succeed (contract core 7.1). */
 export type PublishErrorCode =
@@ -77,8 +78,12 @@ export class AceMqError extends Error {
 /** Thrown in a handler: trying again cannot help, so the message goes to the dead letters on this attempt. */
 export class FatalError extends AceMqError {
   /** The message stands in `x-acemq-error` of the dead letter: no payload and no secret in it. */
-  constructor(message: string, options?: ErrorOptions) {
-    super("ACEMQ_FATAL", message, options);
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly code?: "ACEMQ_FATAL" | "ACEMQ_CLAIM_UNCONFIRMED" } = {},
+  ) {
+    const { code = "ACEMQ_FATAL", ...rest } = options;
+    super(code, message, rest);
   }
 }
 
@@ -308,6 +313,19 @@ export class LeaseLostError extends AceMqError {
   /** Says of which message. */
   constructor(message: string, options?: ErrorOptions) {
     super("ACEMQ_LEASE_LOST", message, options);
+  }
+}
+
+/**
+ * What `message.confirm()` rejects with when the store did not record within the lease what the handler says is done.
+ *
+ * Let out of the handler, the message goes to the dead letters, since another attempt would do the work again. A handler that knows
+ * better catches it: to accept, to park, or to undo the work and throw another error.
+ */
+export class ClaimUnconfirmedError extends FatalError {
+  /** Says of which message; the last failure is the cause. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { ...options, code: "ACEMQ_CLAIM_UNCONFIRMED" });
   }
 }
 

@@ -5,8 +5,8 @@
  */
 
 import { type Clock, type NewId, randomUuid, systemClock } from "../../src/clock.ts";
-import { FatalError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
+import { assertClaimKey } from "../../src/internal/claim_key.ts";
 import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
 import { assertPurgeOfClaims } from "../../src/internal/store_options.ts";
 import type {
@@ -105,7 +105,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
 
   /** Claims a message, or says why not. */
   async tryClaim(id: string, options: StoreCallOptions = {}): Promise<ClaimAnswer> {
-    assertId(id);
+    assertClaimKey(id);
     signalOf("tryClaim", options)?.throwIfAborted();
     const now = this.#clock.elapsed();
     if (this.#isConfirmed(id, now)) return { status: "already_confirmed" };
@@ -227,9 +227,4 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
  */
 export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): MemoryIdempotencyStore {
   return new MemoryIdempotencyStore(options);
-}
-
-function assertId(id: unknown): asserts id is string {
-  if (typeof id === "string" && id !== "") return;
-  throw new FatalError(`Cannot claim a message: its id ${id === "" ? "is empty" : `must be a text, not ${typeof id}`}`);
 }

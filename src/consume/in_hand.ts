@@ -35,6 +35,11 @@ export class InHand {
     return this.#isLive;
   }
 
+  /** Whether the handler's time is up. */
+  get isAborted(): boolean {
+    return this.#abort?.signal.aborted ?? false;
+  }
+
   /** The signal of the handler; made when it is first asked for. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();

@@ -97,10 +97,33 @@ export class Message<T = unknown> {
   /**
    * Confirms the claim before the handler has ended: the money has moved, and whatever fails from here on, a retry is a duplicate.
    *
-   * Without it the claim is confirmed when the handler has accepted, and released when it throws.
+   * A store that fails is asked again, for as long as the lease runs. Asked for twice, it is one confirmation. Without it the claim is
+   * confirmed when the handler has accepted, and released when it throws.
    *
    * @throws {TypeError} the consumer has no idempotency store
-   * @throws {LeaseLostError} the claim is somebody else's by now; a `StoreError` when the store does not answer
+   * @throws {LeaseLostError} the claim is somebody else's by now: undo the work, or let the error out, and the message goes back as it is
+   * @throws {ClaimUnconfirmedError} the store did not do it before the lease ended, and nobody else knows that the work is done: accept
+   *   or park the message, or undo the work and throw another error; let out, this one leaves the message among the dead letters
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { connect, fixedRetry, topology } from "@acemq/amqp/core";
+   * import { memoryBroker, memoryIdempotencyStore } from "@acemq/amqp/memory";
+   *
+   * const mq = await connect(memoryBroker());
+   * await mq.declare(topology().queue("payments.new"));
+   * let charged = 0;
+   * await mq.consume("payments.new", async (message) => {
+   *   charged++;
+   *   await message.confirm();
+   *   throw new Error("the receipt email service is down");
+   * }, { idempotency: memoryIdempotencyStore(), retry: fixedRetry(3, { delayMs: 10 }) });
+   * await mq.publisher("", "payments.new").send({ amountCents: 1_250 });
+   * await mq.idle();
+   * assert.equal(charged, 1);
+   * await mq.close();
+   * ```
    */
   async confirm(): Promise<void> {
     if (this.claim !== undefined) return await this.claim.confirm();

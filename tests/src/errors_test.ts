@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   AceMqError,
   type BatchItem,
+  ClaimUnconfirmedError,
   CodecMissingError,
   ConnectionError,
   DecodeError,
@@ -58,6 +59,7 @@ describe("an error of this library", () => {
     [new StoreError("m"), "StoreError", "ACEMQ_STORE"],
     [new LayoutError("m"), "LayoutError", "ACEMQ_TABLE_LAYOUT"],
     [new LeaseLostError("m"), "LeaseLostError", "ACEMQ_LEASE_LOST"],
+    [new ClaimUnconfirmedError("m"), "ClaimUnconfirmedError", "ACEMQ_CLAIM_UNCONFIRMED"],
   ];
   for (const [error, name, code] of members) {
     it(`has a name, a code and the family: ${name}`, () => {

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { saysLeaseLost } from "../../errors.ts";
+import { saysLeaseLost, StoreError } from "../../errors.ts";
+import { assertClaimKey } from "../../internal/claim_key.ts";
 import type { Environment } from "../../ports/environment.ts";
 import { type Deadline, Deadlines } from "../../publish/deadlines.ts";
 import type { InHand } from "../in_hand.ts";
 import type { Handled } from "../settlement.ts";
 import { type ClaimContext, DeliveryClaim } from "./delivery_claim.ts";
+import { patienceMs } from "./lease.ts";
 import { ClaimMeter } from "./meter.ts";
 import type { ClaimSettings } from "./options.ts";
 
@@ -35,8 +37,8 @@ export class Claims {
     const { store, renewLease } = settings;
     this.#settings = settings;
     this.#meter = new ClaimMeter(environment.recorder, queue);
-    this.#context = { store, clock: environment.clock, meter: this.#meter };
-    const watchMs = renewLease ? store.claimTimeoutMs / RENEWALS_A_LEASE : store.claimTimeoutMs;
+    const { leaseMs, watchMs } = planWatch(store.claimTimeoutMs, renewLease);
+    this.#context = { store, clock: environment.clock, meter: this.#meter, leaseMs };
     this.#watch = new Deadlines(environment.clock, watchMs);
   }
 
@@ -48,24 +50,16 @@ export class Claims {
 
   /** Claims a delivery's message. Never rejects: a claim that cannot be made is tried again with the message. */
   async take(item: InHand): Promise<Taken> {
-    const { store, key } = this.#settings;
-    const { clock } = this.#context;
+    let claim: DeliveryClaim | undefined;
     try {
-      const id = key(item.envelope);
-      // The lease is counted from before the question, so that it never ends later here than in the store.
-      const startedMs = clock.elapsed();
-      const answer = await store.tryClaim(id);
-      this.#meter.claim(answer.status);
-      this.#meter.rows(store, clock.elapsed());
-      if (answer.status === "already_confirmed") return notClaimed({ status: "duplicate" });
-      if (answer.status === "in_progress") {
-        return notClaimed({ status: "in_progress", delayMs: store.inProgressDelayMs });
-      }
-      if (answer.takenOver) this.#meter.takeover();
-      const claim = new DeliveryClaim({ id, token: answer.token, startedMs }, item, this.#context);
-      if (store.claimTimeoutMs !== Infinity) this.#watchOver(claim);
-      return { status: "claimed", claim };
+      const id = this.#settings.key(item.envelope);
+      assertClaimKey(id);
+      claim = new DeliveryClaim(id, item, this.#context);
+      // From before the question on, as its lease.
+      this.#watchOver(claim);
+      return await this.#taken(claim, item);
     } catch (error) {
+      if (claim !== undefined) this.#leave(claim);
       return notClaimed({ status: "threw", error, by: "store" });
     }
   }
@@ -76,32 +70,72 @@ export class Claims {
    * @returns what happened to the delivery: a handler that failed since somebody else has its message has not failed
    */
   async end(claim: DeliveryClaim, handled: Handled, isAccepted: boolean): Promise<Handled> {
-    const deadline = this.#watched.get(claim);
-    if (deadline !== undefined) this.#watch.clear(deadline);
-    this.#watched.delete(claim);
     if (isAccepted) {
       await claim.finish();
+      this.#leave(claim);
       return handled;
     }
     const fate = await claim.giveUp();
+    this.#leave(claim);
     // A lease that ended while nobody wanted the message was too short for the handler: that is a failure, and counts as one.
     if (fate === "held" || handled.status !== "threw" || !saysLeaseLost(handled.error)) return handled;
-    return { status: "in_progress", delayMs: this.#settings.store.inProgressDelayMs };
+    return this.#inProgress();
   }
 
   /** Ends what runs by the clock. */
   close(): void {
     this.#ended.abort();
+    for (const claim of this.#watched.keys()) this.#leave(claim);
     this.#watch.close();
   }
 
-  #watchOver(claim: DeliveryClaim): void {
-    this.#watched.set(claim, this.#watch.set(() => void this.#look(claim)));
+  async #taken(claim: DeliveryClaim, item: InHand): Promise<Taken> {
+    const { store } = this.#settings;
+    const answer = await claim.ask();
+    this.#meter.claim(answer.status);
+    this.#meter.rows(store, this.#context.clock.elapsed());
+    if (answer.status === "claimed") {
+      if (answer.takenOver) this.#meter.takeover();
+      if (claim.isLate || !item.isLive || item.isAborted) return notClaimed(await this.#tooLate(claim, item));
+      claim.begin();
+      return { status: "claimed", claim };
+    }
+    this.#leave(claim);
+    return notClaimed(answer.status === "in_progress" ? this.#inProgress() : { status: "duplicate" });
   }
 
-  async #look(claim: DeliveryClaim): Promise<void> {
-    const goesOn = this.#settings.renewLease ? await claim.renew() : !claim.endLease();
-    if (goesOn && this.#watched.has(claim)) this.#watchOver(claim);
+  /** By the time the store has answered, somebody else may have the message: it is not begun. */
+  async #tooLate(claim: DeliveryClaim, item: InHand): Promise<Handled> {
+    const { isLate } = claim;
+    const fate = await claim.giveUp();
+    this.#leave(claim);
+    // Its time in this consumer is over, and what is left of it goes the way of whatever is in hand at the end.
+    if (item.isAborted) item.discard();
+    if (!isLate || fate === "lost") return this.#inProgress();
+    const { claimTimeoutMs } = this.#settings.store;
+    const text =
+      `Cannot begin message "${claim.id}": the store answered its claim when its lease of ${claimTimeoutMs} ms was over`;
+    return { status: "threw", error: new StoreError(text), by: "store" };
+  }
+
+  #inProgress(): Handled {
+    return { status: "in_progress", delayMs: this.#settings.store.inProgressDelayMs };
+  }
+
+  #watchOver(claim: DeliveryClaim): void {
+    this.#watched.set(claim, this.#watch.set(() => this.#look(claim)));
+  }
+
+  /** Until the claim has ended: a store that hangs is not waited for beyond its lease. */
+  #look(claim: DeliveryClaim): void {
+    this.#watchOver(claim);
+    claim.look(this.#settings.renewLease);
+  }
+
+  #leave(claim: DeliveryClaim): void {
+    const deadline = this.#watched.get(claim);
+    if (deadline !== undefined) this.#watch.clear(deadline);
+    this.#watched.delete(claim);
   }
 
   async #purgeEvery(intervalMs: number): Promise<void> {
@@ -120,4 +154,12 @@ export class Claims {
 
 function notClaimed(handled: Handled): Taken {
   return { status: "not_claimed", handled };
+}
+
+/** In whole looks: a lease that is renewed may end here two milliseconds before it does in the store, and never after. */
+function planWatch(claimTimeoutMs: number, renews: boolean): { readonly leaseMs: number; readonly watchMs: number } {
+  const leaseMs = Math.floor(claimTimeoutMs);
+  if (!renews) return { leaseMs, watchMs: patienceMs(leaseMs) };
+  const watchMs = Math.max(1, Math.floor(patienceMs(leaseMs) / RENEWALS_A_LEASE));
+  return { leaseMs: leaseMs === Infinity ? leaseMs : Math.min(leaseMs, RENEWALS_A_LEASE * watchMs), watchMs };
 }

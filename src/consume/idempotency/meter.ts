@@ -55,7 +55,14 @@ export class ClaimMeter {
   rows(store: IdempotencyStore, elapsedMs: number): void {
     if (!this.#recorder.measures || elapsedMs - this.#rowsCountedMs < ROWS_EVERY_MS) return;
     this.#rowsCountedMs = elapsedMs;
-    const record = (rows: number): void => this.#recorder.metric("acemq.idempotency.rows", rows, {});
-    store.count().then(record, () => {/* the next one */});
+    void this.#recordRows(store);
+  }
+
+  async #recordRows(store: IdempotencyStore): Promise<void> {
+    try {
+      this.#recorder.metric("acemq.idempotency.rows", await store.count(), {});
+    } catch {
+      // The next one.
+    }
   }
 }

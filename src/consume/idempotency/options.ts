@@ -4,11 +4,13 @@
  * @module
  */
 
+import { assertFiniteNumber } from "../../internal/assert_option.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../../internal/option_kinds.ts";
 import type { Envelope } from "../../message/envelope.ts";
 import type { IdempotencyStore, TwoAnswerStore } from "../../ports/idempotency_store.ts";
 import type { Ladder } from "../../retry/ladder.ts";
 import { delayAfter } from "../../retry/policy.ts";
+import { readYesOrNo } from "./store_answers.ts";
 
 /** A store of claims, and how a consumer uses it. */
 export interface IdempotencyOptions {
@@ -39,22 +41,64 @@ export interface ClaimSettings {
   readonly renewLease: boolean;
 }
 
-/** Reads the option in each of its forms. */
+/** What a store has to have. */
+const METHODS: readonly (keyof IdempotencyStore)[] = [
+  "check",
+  "tryClaim",
+  "confirm",
+  "release",
+  "renew",
+  "isConfirmed",
+  "purgeExpired",
+  "count",
+];
+const METHODS_OF_TWO_ANSWERS: readonly (keyof TwoAnswerStore)[] = ["claim", "isConfirmed", "confirm", "release"];
+
+/** Reads the option in each of its forms. A store is told by what it can do: it may well have a member called `store`. */
 export function claimSettings(given: IdempotencyStore | TwoAnswerStore | IdempotencyOptions): ClaimSettings {
-  const options: IdempotencyOptions = "store" in given ? given : { store: given };
+  const options: IdempotencyOptions = isStore(given) ? { store: given } : given;
   assertOptions("'idempotency'", options, KINDS);
-  assertStore(options.store);
   const { store, key = ({ id }) => id, renewLease = false } = options;
-  return { store: "tryClaim" in store ? store : threeAnswers(store), key, renewLease };
+  return { store: storeOf(store), key, renewLease };
 }
 
-function assertStore(store: unknown): void {
-  if (typeof store === "object" && store !== null && ("tryClaim" in store || "claim" in store)) return;
-  throw new TypeError(
-    `Cannot use option 'idempotency': it must be a store such as memoryIdempotencyStore(), or have one as 'store', found ${
-      describeKind(store)
-    }`,
-  );
+function isStore(given: unknown): given is IdempotencyStore | TwoAnswerStore {
+  return hasMethod(given, "tryClaim") || hasMethod(given, "claim");
+}
+
+function hasMethod(given: unknown, name: string): boolean {
+  return typeof given === "object" && given !== null && typeof (given as Record<string, unknown>)[name] === "function";
+}
+
+function storeOf(store: unknown): IdempotencyStore {
+  if (!isStore(store)) {
+    throw new TypeError(
+      `Cannot use option 'idempotency': it must be a store such as memoryIdempotencyStore(), or have one as 'store', found ${
+        describeKind(store)
+      }`,
+    );
+  }
+  const isOfThree = "tryClaim" in store;
+  for (const name of isOfThree ? METHODS : METHODS_OF_TWO_ANSWERS) {
+    if (hasMethod(store, name)) continue;
+    throw new TypeError(
+      `Cannot use option 'idempotency': a store with the method '${
+        isOfThree ? "tryClaim" : "claim"
+      }' must have '${name}' too`,
+    );
+  }
+  if (!isOfThree) return threeAnswers(store);
+  assertTimes(store);
+  return store;
+}
+
+/** A lease and a memory may be without an end; a wait may not. */
+function assertTimes(store: IdempotencyStore): void {
+  for (const name of ["claimTimeoutMs", "retentionMs"] as const) {
+    if (store[name] !== Infinity) assertFiniteNumber(name, store[name], 1);
+  }
+  assertFiniteNumber("inProgressDelayMs", store.inProgressDelayMs, 0);
+  if (store.purgeIntervalMs !== undefined) assertFiniteNumber("purgeIntervalMs", store.purgeIntervalMs, 1);
 }
 
 /**
@@ -95,8 +139,9 @@ function threeAnswers(store: TwoAnswerStore): IdempotencyStore {
     inProgressDelayMs: 1_000,
     check: async () => {},
     tryClaim: async (id) => {
-      if (await store.claim(id)) return { status: "claimed", token: "", takenOver: false };
-      return { status: await store.isConfirmed(id) ? "already_confirmed" : "in_progress" };
+      if (readYesOrNo("claim", await store.claim(id))) return { status: "claimed", token: "", takenOver: false };
+      const isConfirmed = readYesOrNo("isConfirmed", await store.isConfirmed(id));
+      return { status: isConfirmed ? "already_confirmed" : "in_progress" };
     },
     confirm: async (id) => {
       await store.confirm(id);

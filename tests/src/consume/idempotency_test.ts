@@ -1,70 +1,13 @@
 /** A consumer with an idempotency store: contract patterns 4.2 and core 3.7. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type MemoryIdempotencyOptions, memoryIdempotencyStore } from "../../../adapters/memory/mod.ts";
+import { memoryIdempotencyStore } from "../../../adapters/memory/mod.ts";
 import { park, reject, retry } from "../../../src/consume/ack.ts";
-import type { Handler } from "../../../src/consume/interceptor.ts";
-import type { ConsumeOptions } from "../../../src/consume/options.ts";
 import { FatalError, StoreError } from "../../../src/errors.ts";
-import type { Message } from "../../../src/message/message.ts";
-import type { IdempotencyStore } from "../../../src/ports/idempotency_store.ts";
 import { exponentialRetry, fixedRetry } from "../../../src/retry/policy.ts";
 import { MemoryWorld } from "../../support/memory_world.ts";
+import { otherwise, Payments, QUEUE } from "../../support/payments.ts";
 import { deferred } from "../../support/until.ts";
-
-const QUEUE = "payments.new";
-
-/** A world with a store, and what the handler saw. */
-class Payments {
-  readonly world = new MemoryWorld();
-  readonly store: IdempotencyStore;
-  readonly attempts: number[] = [];
-
-  constructor(options: MemoryIdempotencyOptions = {}, wrap: (store: IdempotencyStore) => IdempotencyStore = (s) => s) {
-    this.store = wrap(memoryIdempotencyStore({ clock: this.world.clock, ...options }));
-  }
-
-  async consume(handler: (message: Message) => unknown, options: ConsumeOptions = {}): Promise<void> {
-    const mq = this.world.connections[0] ?? await this.world.withQueue(QUEUE);
-    const counted: Handler = (message) => {
-      this.attempts.push(message.envelope.attempt);
-      return handler(message) as ReturnType<Handler>;
-    };
-    await mq.consume(QUEUE, counted, { idempotency: this.store, ...options });
-  }
-
-  put(id: string): void {
-    this.world.put(QUEUE, { amount: 1 }, { headers: { "x-acemq-id": id }, messageId: id });
-  }
-
-  claims(outcome: string): number {
-    return this.world.sink.count("acemq.idempotency.claims.total", { queue: QUEUE, outcome });
-  }
-
-  settled(outcome: string): number {
-    return this.world.sink.count("acemq.consume.total", { queue: QUEUE, outcome });
-  }
-
-  pass(ms = 0): Promise<void> {
-    return this.world.clock.advance(ms);
-  }
-}
-
-/** A store of which some methods do otherwise. */
-function with_(
-  changes: (store: IdempotencyStore) => Partial<IdempotencyStore>,
-): (store: IdempotencyStore) => IdempotencyStore {
-  return (store) => {
-    const bound = Object.fromEntries(
-      ["check", "tryClaim", "confirm", "release", "renew", "isConfirmed", "purgeExpired", "count"].map((name) => [
-        name,
-        (store[name as "check"] as (...args: unknown[]) => unknown).bind(store),
-      ]),
-    );
-    const { claimTimeoutMs, retentionMs, inProgressDelayMs } = store;
-    return { claimTimeoutMs, retentionMs, inProgressDelayMs, ...bound, ...changes(store) } as IdempotencyStore;
-  };
-}
 
 describe("a consumer with an idempotency store", () => {
   it("handles a message once, however often it comes, and counts the others as duplicates", async () => {
@@ -138,7 +81,7 @@ describe("a consumer with an idempotency store", () => {
   it("is not kept from the next attempt by a release that fails: one more after the lease, none on .dlq [IDM-01]", async () => {
     const payments = new Payments(
       { claimTimeoutMs: 2_000 },
-      with_(() => ({ release: () => Promise.reject(new StoreError("away")) })),
+      otherwise(() => ({ release: () => Promise.reject(new StoreError("away")) })),
     );
     let fails = true;
     await payments.consume(() => {
@@ -171,7 +114,7 @@ describe("a consumer with an idempotency store", () => {
     let isAway = true;
     const payments = new Payments(
       {},
-      with_((store) => ({
+      otherwise((store) => ({
         tryClaim: (id) => isAway ? Promise.reject(new StoreError("away")) : store.tryClaim(id),
       })),
     );
@@ -203,7 +146,7 @@ describe("a consumer with an idempotency store", () => {
     let failures = 2;
     const payments = new Payments(
       {},
-      with_((store) => ({
+      otherwise((store) => ({
         confirm: (id, token) => failures-- > 0 ? Promise.reject(new StoreError("away")) : store.confirm(id, token),
       })),
     );
@@ -218,7 +161,7 @@ describe("a consumer with an idempotency store", () => {
   it("acknowledges what is done when it cannot be confirmed within the lease, with a warning and a count", async () => {
     const payments = new Payments(
       { claimTimeoutMs: 10_000 },
-      with_(() => ({ confirm: () => Promise.reject(new StoreError("away")) })),
+      otherwise(() => ({ confirm: () => Promise.reject(new StoreError("away")) })),
     );
     await payments.consume(() => {});
     payments.put("a");
@@ -297,7 +240,7 @@ describe("a consumer with an idempotency store", () => {
     let renewals = 0;
     const payments = new Payments(
       { claimTimeoutMs: 3_000 },
-      with_((store) => ({
+      otherwise((store) => ({
         renew: (id, token) => {
           renewals++;
           return store.renew(id, token);
@@ -327,7 +270,7 @@ describe("a consumer with an idempotency store", () => {
   it("tells a handler whose claim was taken over all the same, when it renews", async () => {
     const payments = new Payments(
       { claimTimeoutMs: 3_000 },
-      with_(() => ({ renew: async () => ({ status: "lost" }) })),
+      otherwise(() => ({ renew: async () => ({ status: "lost" }) })),
     );
     const reasons: unknown[] = [];
     const done = deferred();
@@ -424,7 +367,7 @@ describe("a consumer with an idempotency store", () => {
   });
 
   it("does not start when its store cannot be used", async () => {
-    const payments = new Payments({}, with_(() => ({ check: () => Promise.reject(new StoreError("away")) })));
+    const payments = new Payments({}, otherwise(() => ({ check: () => Promise.reject(new StoreError("away")) })));
     await assert.rejects(payments.consume(() => {}), { code: "ACEMQ_STORE" });
     await payments.world.close();
   });
@@ -433,7 +376,7 @@ describe("a consumer with an idempotency store", () => {
     const purges: number[] = [];
     const payments = new Payments(
       { purgeIntervalMs: 60_000 },
-      with_(() => ({
+      otherwise(() => ({
         purgeIntervalMs: 60_000,
         purgeExpired: async () => {
           purges.push(purges.length);
