@@ -54,6 +54,8 @@ export class MemoryQueue implements ConsumedQueue {
   /** Everybody who may hold something. */
   readonly #hands = new Set<Hands>();
   readonly #alarm: Alarm;
+  /** When a queue with priorities looks by itself for what has expired. */
+  #looksAtMs = Infinity;
   /** When it goes if nobody uses it; `Infinity` while somebody does. */
   #goesAtMs = Infinity;
   #nextRank = 0;
@@ -125,12 +127,12 @@ export class MemoryQueue implements ConsumedQueue {
    */
   pull(): PulledEntry | undefined {
     if (this.isQuorum && this.settings.isSingle) throw noPull(this.spec.name);
-    this.#dropExpired();
+    this.#glance();
     const entry = this.#ready.shift();
     if (entry !== undefined) this.#unsettled++;
     // A quorum queue counts what has expired behind it, and lets it go then.
     const { size } = this.#ready;
-    this.#dropExpired();
+    this.#look();
     this.#use();
     this.#observe();
     return entry && { entry, waiting: this.isQuorum ? size : this.#ready.size };
@@ -226,7 +228,7 @@ export class MemoryQueue implements ConsumedQueue {
     }
     const { unburied } = this.#ready;
     if (unburied.size > 0) unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
-    this.#dropExpired();
+    this.#glance();
     this.#setAlarm();
     this.#observe();
   }
@@ -250,7 +252,8 @@ export class MemoryQueue implements ConsumedQueue {
 
   #enqueue(entry: QueueEntry): void {
     this.#ready.push(entry);
-    this.#dropOverflow();
+    // RabbitMQ takes what comes to others that wait for none that may be the next to leave.
+    if (this.#dropOverflow() || this.#ready.size === 1) this.#look();
     this.expire();
   }
 
@@ -268,13 +271,14 @@ export class MemoryQueue implements ConsumedQueue {
   #settleDown(): void {
     if (this.isQuorum) this.#dispatch();
     this.#dropOverflow();
+    this.#look();
     if (!this.isQuorum) this.#dispatch();
     this.expire();
     this.#letGo();
   }
 
   #dispatch(): void {
-    for (this.#dropExpired(); this.#ready.size > 0; this.#dropExpired()) {
+    for (this.#glance(); this.#ready.size > 0; this.#look()) {
       const consumer = this.#consumers.next();
       if (consumer === undefined) break;
       this.#handTo(consumer, this.#ready.shift() as QueueEntry);
@@ -288,11 +292,14 @@ export class MemoryQueue implements ConsumedQueue {
     this.#consumers.served(consumer);
   }
 
-  #dropOverflow(): void {
-    if (this.settings.overflow !== "drop-head") return;
+  /** True when something was dropped. */
+  #dropOverflow(): boolean {
+    if (this.settings.overflow !== "drop-head") return false;
+    const { size } = this.#ready;
     while (this.#ready.fullness === "over" && this.#ready.size > 0) {
       this.#host.bury((this.#ready.shift() as QueueEntry).message, this, "maxlen");
     }
+    return this.#ready.size < size;
   }
 
   /** A classic queue refuses what would go beyond its length, a quorum queue those whom it has told to stop. */
@@ -312,12 +319,29 @@ export class MemoryQueue implements ConsumedQueue {
     if (this.isQuorum && this.settings.expiresMs !== Infinity) this.#use();
   }
 
-  #dropExpired(): void {
+  /** A queue without priorities sees its head at any time; one with them waits until it is to look. */
+  #glance(): void {
+    if (this.#hasPriorities) {
+      if (this.#looksAtMs > this.#host.clock.elapsed()) return;
+      this.#looksAtMs = Infinity;
+    }
+    this.#look();
+  }
+
+  /** Lets go of what has expired at the head, and sets when to look again: other than by priority, nothing gets before it meanwhile. */
+  #look(): void {
     for (let head = this.#ready.peek(); head !== undefined; head = this.#ready.peek()) {
-      if (head.expiresAtMs === Infinity || head.expiresAtMs > this.#host.clock.elapsed()) return;
+      if (head.expiresAtMs === Infinity || head.expiresAtMs > this.#host.clock.elapsed()) {
+        this.#looksAtMs = Math.min(this.#looksAtMs, head.expiresAtMs);
+        return;
+      }
       this.#ready.shift();
       this.#host.bury(head.message, this, "expired");
     }
+  }
+
+  get #hasPriorities(): boolean {
+    return this.settings.maxPriority !== undefined;
   }
 
   #use(): void {
@@ -329,7 +353,8 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** What it is set for may have been put off when it rings. */
   #setAlarm(): void {
-    const dueMs = Math.min(this.#ready.peek()?.expiresAtMs ?? Infinity, this.#goesAtMs, this.#ready.unburied.dueMs);
+    const looksAtMs = this.#hasPriorities ? this.#looksAtMs : this.#ready.peek()?.expiresAtMs ?? Infinity;
+    const dueMs = Math.min(looksAtMs, this.#goesAtMs, this.#ready.unburied.dueMs);
     if (dueMs !== Infinity && this.#host.isInUse) this.#alarm.set(dueMs);
   }
 }

@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
+import type { BrokerDelivery } from "../../../src/ports/broker.ts";
 import { onEachQueueType, type Scenario, textOf, type World } from "./world.ts";
 
 /** The cases about priorities. */
@@ -88,6 +89,22 @@ function ofMessages(it: Scenario): void {
     assert.deepEqual(await world.bodies(dead, 2), ["long and high", "short and low"]);
   });
 
+  it("hands out a message that has expired unseen, since it came before others that wait, and then looks", async (world) => {
+    const { queue, dead } = await unseen(world);
+    assert.deepEqual([await world.bodies(queue, 1), await world.bodies(dead, 1)], [["unseen 1"], ["unseen 2"]]);
+    await world.depth(queue, 1);
+  });
+
+  it("sees that a message has expired when another comes back, and not when one is settled", async (world) => {
+    const { queue, dead, held } = await unseen(world);
+    held[0]?.settle("ack");
+    await world.fill(queue, "another");
+    await world.depth(queue, 4);
+    held[1]?.settle("requeue");
+    assert.deepEqual(await world.bodies(dead, 2), ["unseen 1", "unseen 2"]);
+    assert.deepEqual(await world.bodies(queue, 3), ["held 2", "waiting", "another"]);
+  });
+
   it("removes messages of every priority", async (world) => {
     const queue = await world.queue("q", { "x-max-priority": 5 });
     await prioritised(world, queue, [["1", 1], ["2", 5], ["3", undefined]]);
@@ -105,6 +122,23 @@ function ofMessages(it: Scenario): void {
     const first = await world.take(dead);
     assert.deepEqual([textOf(first), first.properties.priority], ["2", 7]);
   });
+}
+
+/** A queue in which two messages have expired that came before one that waits; two others of it are in somebody's hands. */
+async function unseen(
+  world: World,
+): Promise<{ readonly queue: string; readonly dead: string; readonly held: readonly BrokerDelivery[] }> {
+  const dead = await world.queue("dead");
+  const args = { "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead };
+  const queue = await world.queue("q", { ...args, "x-max-priority": 5 });
+  await world.fill(queue, "held 1", "held 2");
+  const held = [await world.hold(queue), await world.hold(queue)];
+  await world.fill(queue, "waiting");
+  for (const body of ["unseen 1", "unseen 2"]) await world.publish(queue, { body, priority: 5, expirationMs: 50 });
+  await world.under.pass(150);
+  await world.depth(queue, 3);
+  await world.depth(dead, 0);
+  return { queue, dead, held };
 }
 
 function ofConsumers(it: Scenario): void {
