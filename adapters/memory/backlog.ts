@@ -4,10 +4,12 @@
  * @module
  */
 
+import type { Clock } from "../../src/clock.ts";
 import { type Fullness, fullness } from "./backpressure.ts";
 import { type WaitingList, waitingList } from "./priority_list.ts";
 import type { QueueSettings } from "./queue_settings.ts";
 import type { QueueEntry } from "./ready_list.ts";
+import type { StoredMessage } from "./stored_message.ts";
 import { Unburied } from "./unburied.ts";
 
 /** Entries in the order they leave, and how much of its queue they fill. */
@@ -17,6 +19,7 @@ export class Backlog {
   readonly #settings: QueueSettings;
   readonly #list: WaitingList;
   #bytes = 0;
+  #ranks = 0;
 
   constructor(settings: QueueSettings) {
     this.#settings = settings;
@@ -42,6 +45,18 @@ export class Backlog {
     return this.#messages >= this.#settings.maxLength || this.#allBytes + bytes > this.#settings.maxLengthBytes;
   }
 
+  /** A message as it comes in. */
+  entryOf(message: StoredMessage, clock: Clock): QueueEntry {
+    const ttlMs = Math.min(this.#settings.ttlMs, Number(message.properties.expiration ?? Infinity));
+    const expiresAtMs = ttlMs === Infinity ? Infinity : clock.elapsed() + ttlMs;
+    return { message, expiresAtMs, rank: this.nextRank(), returns: 0 };
+  }
+
+  /** Where whatever comes just now stands among the others. */
+  nextRank(): number {
+    return this.#ranks++;
+  }
+
   /** Puts an entry at the back. */
   push(entry: QueueEntry): void {
     this.#list.push(entry);
@@ -64,6 +79,11 @@ export class Backlog {
     const entry = this.#list.shift();
     if (entry !== undefined) this.#bytes -= entry.message.body.byteLength;
     return entry;
+  }
+
+  /** Takes what is too much, the next to leave first. */
+  *excess(): Iterable<QueueEntry> {
+    while (this.fullness === "over" && this.size > 0) yield this.shift() as QueueEntry;
   }
 
   /** What waits, head first, as a copy. */

@@ -15,6 +15,7 @@ import type { ConsumedQueue, Consumer } from "./consumer.ts";
 import { ConsumerLine } from "./consumer_line.ts";
 import type { DeathReason } from "./death_history.ts";
 import type { Declared } from "./equivalence.ts";
+import { Expiry } from "./expiry.ts";
 import { type QueueSettings, queueSettings } from "./queue_settings.ts";
 import type { QueueEntry } from "./ready_list.ts";
 import type { Hands } from "./holder.ts";
@@ -34,6 +35,8 @@ export interface QueueHost {
   /** Whether anybody is connected: nobody else can tell when a message expires. */
   readonly isInUse: boolean;
   bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void;
+  /** What dies meanwhile leaves when it is done. */
+  together<Result>(act: () => Result): Result;
   /** Tries to hand over what died to whoever does not have it yet; true when everybody has. */
   hasArrived(burial: Burial): boolean;
   /** An auto-delete queue has lost its last consumer, or nobody has used one that expires. */
@@ -48,17 +51,15 @@ export class MemoryQueue implements ConsumedQueue {
   readonly owner: object | undefined;
   readonly #host: QueueHost;
   readonly #ready: Backlog;
+  readonly #expiry: Expiry;
   readonly #consumers: ConsumerLine<Consumer>;
   /** Undefined where a publisher is never told to stop. */
   readonly #backpressure: Backpressure | undefined;
   /** Everybody who may hold something. */
   readonly #hands = new Set<Hands>();
   readonly #alarm: Alarm;
-  /** When a queue with priorities looks by itself for what has expired. */
-  #looksAtMs = Infinity;
   /** When it goes if nobody uses it; `Infinity` while somebody does. */
   #goesAtMs = Infinity;
-  #nextRank = 0;
   #unsettled = 0;
   #isGone = false;
 
@@ -69,6 +70,11 @@ export class MemoryQueue implements ConsumedQueue {
     this.owner = owner;
     this.#host = host;
     this.#ready = new Backlog(this.settings);
+    this.#expiry = new Expiry(this.#ready, {
+      clock: host.clock,
+      hasPriorities: this.settings.maxPriority !== undefined,
+      bury: (expired) => this.#bury(expired, "expired"),
+    });
     this.#consumers = new ConsumerLine(this.settings);
     if (this.isQuorum && this.settings.overflow !== "drop-head") this.#backpressure = new Backpressure();
     this.#alarm = new Alarm(host.clock, () => this.expire());
@@ -113,7 +119,7 @@ export class MemoryQueue implements ConsumedQueue {
       if (this.settings.overflow === "reject-publish-dlx") this.#host.bury(message, this, "maxlen");
       return false;
     }
-    const entry = this.#entry(message);
+    const entry = this.#ready.entryOf(message, this.#host.clock);
     const consumer = this.#ready.size === 0 ? this.#consumers.next() : undefined;
     if (consumer === undefined) this.#enqueue(entry);
     else this.#handTo(consumer, entry);
@@ -127,12 +133,12 @@ export class MemoryQueue implements ConsumedQueue {
    */
   pull(): PulledEntry | undefined {
     if (this.isQuorum && this.settings.isSingle) throw noPull(this.spec.name);
-    this.#glance();
+    this.#expiry.glance();
     const entry = this.#ready.shift();
     if (entry !== undefined) this.#unsettled++;
     // A quorum queue counts what has expired behind it, and lets it go then.
     const { size } = this.#ready;
-    this.#look();
+    this.#expiry.look();
     this.#use();
     this.#observe();
     return entry && { entry, waiting: this.isQuorum ? size : this.#ready.size };
@@ -158,7 +164,7 @@ export class MemoryQueue implements ConsumedQueue {
   }
 
   giveBack(entries: readonly QueueEntry[]): void {
-    for (const entry of entries) this.#comesBack(entry, false);
+    this.#host.together(() => entries.forEach((entry) => this.#comesBack(entry, false)));
     this.#settleDown();
   }
 
@@ -228,7 +234,7 @@ export class MemoryQueue implements ConsumedQueue {
     }
     const { unburied } = this.#ready;
     if (unburied.size > 0) unburied.tryAgain(this.#host.clock.elapsed(), (burial) => this.#host.hasArrived(burial));
-    this.#glance();
+    this.#expiry.glance();
     this.#setAlarm();
     this.#observe();
   }
@@ -244,16 +250,9 @@ export class MemoryQueue implements ConsumedQueue {
     this.#alarm.stop();
   }
 
-  #entry(message: StoredMessage): QueueEntry {
-    const ttlMs = Math.min(this.settings.ttlMs, Number(message.properties.expiration ?? Infinity));
-    const expiresAtMs = ttlMs === Infinity ? Infinity : this.#host.clock.elapsed() + ttlMs;
-    return { message, expiresAtMs, rank: this.#nextRank++, returns: 0 };
-  }
-
   #enqueue(entry: QueueEntry): void {
     this.#ready.push(entry);
-    // RabbitMQ takes what comes to others that wait for none that may be the next to leave.
-    if (this.#dropOverflow() || this.#ready.size === 1) this.#look();
+    if (this.#dropOverflow() || this.#ready.size === 1) this.#expiry.look();
     this.expire();
   }
 
@@ -262,7 +261,7 @@ export class MemoryQueue implements ConsumedQueue {
     this.#unsettled--;
     entry.returns++;
     if (entry.returns > this.settings.deliveryLimit) return this.#host.bury(entry.message, this, "delivery_limit");
-    if (this.isQuorum) entry.rank = this.#nextRank++;
+    if (this.isQuorum) entry.rank = this.#ready.nextRank();
     if (toTheBack) this.#ready.push(entry);
     else this.#ready.giveBack(entry);
   }
@@ -271,14 +270,14 @@ export class MemoryQueue implements ConsumedQueue {
   #settleDown(): void {
     if (this.isQuorum) this.#dispatch();
     this.#dropOverflow();
-    this.#look();
+    this.#expiry.look();
     if (!this.isQuorum) this.#dispatch();
     this.expire();
     this.#letGo();
   }
 
   #dispatch(): void {
-    for (this.#glance(); this.#ready.size > 0; this.#look()) {
+    for (this.#expiry.glance(); this.#ready.size > 0; this.#expiry.look()) {
       const consumer = this.#consumers.next();
       if (consumer === undefined) break;
       this.#handTo(consumer, this.#ready.shift() as QueueEntry);
@@ -294,12 +293,9 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** True when something was dropped. */
   #dropOverflow(): boolean {
-    if (this.settings.overflow !== "drop-head") return false;
-    const { size } = this.#ready;
-    while (this.#ready.fullness === "over" && this.#ready.size > 0) {
-      this.#host.bury((this.#ready.shift() as QueueEntry).message, this, "maxlen");
-    }
-    return this.#ready.size < size;
+    if (this.settings.overflow !== "drop-head" || this.#ready.fullness !== "over") return false;
+    this.#bury(this.#ready.excess(), "maxlen");
+    return true;
   }
 
   /** A classic queue refuses what would go beyond its length, a quorum queue those whom it has told to stop. */
@@ -319,29 +315,10 @@ export class MemoryQueue implements ConsumedQueue {
     if (this.isQuorum && this.settings.expiresMs !== Infinity) this.#use();
   }
 
-  /** A queue without priorities sees its head at any time; one with them waits until it is to look. */
-  #glance(): void {
-    if (this.#hasPriorities) {
-      if (this.#looksAtMs > this.#host.clock.elapsed()) return;
-      this.#looksAtMs = Infinity;
-    }
-    this.#look();
-  }
-
-  /** Lets go of what has expired at the head, and sets when to look again: other than by priority, nothing gets before it meanwhile. */
-  #look(): void {
-    for (let head = this.#ready.peek(); head !== undefined; head = this.#ready.peek()) {
-      if (head.expiresAtMs === Infinity || head.expiresAtMs > this.#host.clock.elapsed()) {
-        this.#looksAtMs = Math.min(this.#looksAtMs, head.expiresAtMs);
-        return;
-      }
-      this.#ready.shift();
-      this.#host.bury(head.message, this, "expired");
-    }
-  }
-
-  get #hasPriorities(): boolean {
-    return this.settings.maxPriority !== undefined;
+  #bury(dead: Iterable<QueueEntry>, reason: DeathReason): void {
+    this.#host.together(() => {
+      for (const { message } of dead) this.#host.bury(message, this, reason);
+    });
   }
 
   #use(): void {
@@ -353,8 +330,7 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** What it is set for may have been put off when it rings. */
   #setAlarm(): void {
-    const looksAtMs = this.#hasPriorities ? this.#looksAtMs : this.#ready.peek()?.expiresAtMs ?? Infinity;
-    const dueMs = Math.min(looksAtMs, this.#goesAtMs, this.#ready.unburied.dueMs);
+    const dueMs = Math.min(this.#expiry.dueMs, this.#goesAtMs, this.#ready.unburied.dueMs);
     if (dueMs !== Infinity && this.#host.isInUse) this.#alarm.set(dueMs);
   }
 }

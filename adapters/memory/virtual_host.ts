@@ -10,6 +10,7 @@ import type { Clock } from "../../src/clock.ts";
 import type { WireTable } from "../../src/message/wire_value.ts";
 import type { BindingSpec, ExchangeSpec, ExchangeType, QueueSpec } from "../../src/topology/specs.ts";
 import { type AnyQueue, newQueue } from "./any_queue.ts";
+import { Consequences } from "./consequences.ts";
 import { deadLettered } from "./dead_letter.ts";
 import { type DeathReason, isDeathCycle } from "./death_history.ts";
 import { type Declared, exchangeDifference, queueDifference } from "./equivalence.ts";
@@ -66,6 +67,7 @@ export class VirtualHost implements QueueHost, SettlementTerms {
   readonly #queues = new Map<string, AnyQueue>();
   /** Who waits for a queue of a name to be declared. */
   readonly #awaited = new Map<string, Set<() => void>>();
+  readonly #consequences = new Consequences();
   #connections = 0;
 
   constructor({ clock, acknowledgementTimeoutMs }: SettlementTerms) {
@@ -213,9 +215,15 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     const queues = this.#route(message);
     if (queues === undefined) throw noExchange(message.exchange);
     if (queues.length === 0) return "unroutable";
-    let outcome: Routed = "routed";
-    for (const queue of queues) if (!queue.publish(message, publisher)) outcome = "rejected";
-    return outcome;
+    return this.together(() => {
+      let outcome: Routed = "routed";
+      for (const queue of queues) if (!queue.publish(message, publisher)) outcome = "rejected";
+      return outcome;
+    });
+  }
+
+  together<Result>(act: () => Result): Result {
+    return this.#consequences.of(act);
   }
 
   bury(message: StoredMessage, queue: MemoryQueue, reason: DeathReason): void {
@@ -226,7 +234,9 @@ export class VirtualHost implements QueueHost, SettlementTerms {
     if (dead === "lost") return;
     const keeper = settings.isPatient ? queue : undefined;
     const burial: Burial = { dead, reason, keeper, done: new Set() };
-    if (!this.hasArrived(burial) && keeper !== undefined) queue.keep(burial);
+    this.#consequences.add(() => {
+      if (!this.hasArrived(burial) && keeper !== undefined) queue.keep(burial);
+    });
   }
 
   /** RabbitMQ 3.10 loses what nobody keeps on its way into a stream, and asks no full quorum queue whether it takes it. */

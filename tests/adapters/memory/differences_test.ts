@@ -60,7 +60,7 @@ describe("more than nine messages of a quorum queue that are given back at once"
 describe("a rejected message between two full queues that dead-letter to each other", () => {
   for (const { where, isMemory, open, skip } of BROKERS) {
     it(
-      `${isMemory ? "overflows the stack" : "goes round for ever"} ${where}`,
+      `${isMemory ? "is an error" : "goes round for ever"} ${where}`,
       { skip },
       () =>
         inWorld(open, async (world) => {
@@ -78,7 +78,7 @@ describe("a rejected message between two full queues that dead-letter to each ot
           await world.depth(a, 1);
           (await world.hold(b)).settle("discard");
           await world.depth(b, 1);
-          if (isMemory) return assert.throws(() => second.settle("discard"), RangeError);
+          if (isMemory) return assert.throws(() => second.settle("discard"), /^RangeError: .* goes round for ever/);
           second.settle("discard");
           await world.until("a hundred deaths of one message", async () => await mostDeaths(world, a) >= 100);
         }),

@@ -9,12 +9,33 @@ import {
 import type { Clock } from "../../../src/clock.ts";
 import { TopologyError } from "../../../src/errors.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
+import { isWireTable, type WireValue } from "../../../src/message/wire_value.ts";
 import type { Broker, BrokerConnection, BrokerDelivery } from "../../../src/ports/broker.ts";
 import type { DeclareArguments } from "../../../src/topology/specs.ts";
 import { rungs } from "../../../src/topology/standard.ts";
 import { pulled } from "../../support/pulling.ts";
 
 const HOUR_MS = 3_600_000;
+
+describe("a message for several queues of a memory broker", () => {
+  it("is in all of them before what dies of it goes on: on RabbitMQ each queue is a process of its own", async () => {
+    const { broker, clock, mq } = await opened();
+    const deadTo = (queue: string) => ({ "x-dead-letter-exchange": "", "x-dead-letter-routing-key": queue });
+    await declare(mq, "first", { ...deadTo("first"), "x-dead-letter-exchange": "amq.fanout" });
+    await declare(mq, "narrow", { ...deadTo("wide"), "x-max-length": 0 });
+    await declare(mq, "wide");
+    for (const queue of ["narrow", "wide"]) {
+      await mq.bindQueue({ queue, exchange: "amq.fanout", routingKey: "", arguments: {} });
+    }
+    await publish(mq, "first", "1", { expirationMs: 50 });
+    await publish(mq, "first", "2", { expirationMs: 50 });
+    await clock.advance(50);
+    assert.deepEqual(
+      broker.inspect("wide")?.waiting.map(({ body, headers }) => [text(body), reasons(headers["x-death"])]),
+      [["1", ["expired"]], ["2", ["expired"]], ["1", ["maxlen", "expired"]], ["2", ["maxlen", "expired"]]],
+    );
+  });
+});
 
 describe("looking into a memory broker", () => {
   it("shows what waits, head first, and takes nothing away", async () => {
@@ -442,4 +463,8 @@ function countingClock(): VirtualClock & { running(): number } {
       return clock.delay(ms, options).then(() => void running--);
     },
   };
+}
+
+function reasons(deaths: WireValue | undefined): unknown[] {
+  return Array.isArray(deaths) ? deaths.map((death) => isWireTable(death) ? death["reason"] : undefined) : [];
 }
