@@ -4,6 +4,10 @@
  * @module
  */
 
+import { firstWords } from "./internal/error_words.ts";
+
+export { describeError } from "./internal/error_words.ts";
+
 /** Every code an {@linkcode AceMqError} can carry: a union, so that `switch (error.code)` is checked by the compiler. */
 export type AceMqErrorCode =
   | "ACEMQ_FATAL"
@@ -365,13 +369,6 @@ export function saysLeaseLost(error: unknown): boolean {
   return causes(error).some((one) => one instanceof LeaseLostError);
 }
 
-/** `Name: message` of an error, its name alone when it says nothing, its text when it is no error. */
-export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return safeText(error);
-  const words = wordsOf(error);
-  return words === "" ? nameOf(error) : `${nameOf(error)}: ${words}`;
-}
-
 /** Every error of a chain of causes once, also when the chain is a ring. */
 function causes(error: unknown): readonly Error[] {
   const chain: Error[] = [];
@@ -388,28 +385,4 @@ function describe({ exchange, routingKey, messageId }: PublishFailure): string {
 function why({ code, exchange, reason }: PublishFailure): string {
   if (code !== "ACEMQ_PUBLISH_UNROUTABLE") return reason;
   return `${exchange === "" ? "there is no queue of that name" : "no queue is bound for this key"} (${reason})`;
-}
-
-function firstWords(error: unknown): string {
-  return error instanceof Error ? wordsOf(error) || nameOf(error) : safeText(error);
-}
-
-/** The message of an error, empty when it says nothing; other people's errors do not always hold text there. */
-function wordsOf(error: Error): string {
-  const words = safeText(error.message ?? "");
-  return words.trim() === "" ? "" : words;
-}
-
-/** A class that sets no name of its own inherits `Error`, which says less than the class does. */
-function nameOf(error: Error): string {
-  const { name } = error.name === "Error" ? error.constructor : error;
-  return safeText(name || "Error");
-}
-
-function safeText(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return typeof value;
-  }
 }
