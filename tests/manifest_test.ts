@@ -20,6 +20,9 @@ interface DenoManifest extends Manifest {
 interface NpmManifest extends Manifest {
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly browser: Readonly<Record<string, string>>;
 }
@@ -69,8 +72,19 @@ describe("the manifests", () => {
     assert.deepEqual(missing, []);
   });
 
+  it("ask for the library of a format only where that format is used, in the version that is tested", () => {
+    const names = Object.keys(npm.peerDependencies);
+    assert.ok(names.length >= 3);
+    assert.deepEqual(npm.peerDependenciesMeta, Object.fromEntries(names.map((name) => [name, { optional: true }])));
+    for (const [name, range] of Object.entries(npm.peerDependencies)) {
+      assert.equal(range, `^${npm.devDependencies[name]}`);
+      assert.equal(read<Manifest>(`node_modules/${name}/package.json`).version, npm.devDependencies[name]);
+    }
+  });
+
   it("name the same dependencies in the same versions", () => {
-    for (const [name, version] of Object.entries(npm.dependencies)) {
+    const tested = Object.keys(npm.peerDependencies).map((name) => [name, npm.devDependencies[name]] as const);
+    for (const [name, version] of [...Object.entries(npm.dependencies), ...tested]) {
       const specifiers = Object.entries(deno.imports).filter(([key]) => key === name || key.startsWith(`${name}/`));
       assert.ok(specifiers.length > 0, name);
       for (const [key, specifier] of specifiers) {
@@ -90,7 +104,7 @@ describe("the manifests", () => {
   it("leave tools, scripts and sources out of the package that is published", () => {
     const published = packageManifest({ ...npm });
     const kept = ["name", "version", "license", "type", "sideEffects", "engines", "dependencies", "exports", "browser"];
-    for (const field of kept) assert.ok(field in published, field);
+    for (const field of [...kept, "peerDependencies", "peerDependenciesMeta"]) assert.ok(field in published, field);
     for (const field of ["private", "scripts", "devDependencies", "optionalDependencies", "allowScripts", "files"]) {
       assert.ok(!(field in published), field);
     }

@@ -14,6 +14,9 @@ import {
 } from "../adapters/memory/mod.ts";
 import { postgresIdempotencyStore, postgresOutboxStore, postgresSession } from "../adapters/postgres/mod.ts";
 import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql } from "../adapters/sql/mod.ts";
+import { tomlCodec } from "../adapters/toml/mod.ts";
+import { xmlCodec } from "../adapters/xml/mod.ts";
+import { yamlCodec } from "../adapters/yaml/mod.ts";
 import { sqliteIdempotencyStore, sqliteOutboxStore, sqliteSession } from "../adapters/sqlite/mod.ts";
 import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
@@ -299,6 +302,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   sqliteIdempotencyStore: { call: (options, scene) => sqliteIdempotencyStore(scene.database(), options) },
   sqliteOutboxStore: { call: (options, scene) => sqliteOutboxStore(scene.database(), options) },
   sqliteSession: { call: (options, scene) => sqliteSession(scene.database(), options) },
+  tomlCodec: { call: (options) => tomlCodec(options) },
+  xmlCodec: { call: (options) => xmlCodec(options) },
+  yamlCodec: { call: (options) => yamlCodec(options) },
 };
 
 /** Called by the connection alone, with options that it has looked at. */

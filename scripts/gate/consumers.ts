@@ -34,7 +34,7 @@ async function roundTrip({ connect, topology }, { memoryBroker }) {
 }
 `;
 
-/** The sources of the projects; SPECIFIERS stands for every entry point. */
+/** The sources of the projects; SPECIFIERS stands for every entry point, LOADING for those that load a library of their own. */
 const FILES: Readonly<Record<string, string>> = {
   "package.json": '{ "type": "module", "private": true }\n',
   "use.mjs": `${CHECK_NAMES}${ROUND_TRIP}
@@ -42,8 +42,19 @@ for (const specifier of SPECIFIERS) checkNames(specifier, await import(specifier
 await roundTrip(await import("@acemq/amqp"), await import("@acemq/amqp/memory"));
 `,
   "use.cjs": `${CHECK_NAMES}${ROUND_TRIP}
-for (const specifier of SPECIFIERS) checkNames(specifier, require(specifier));
+for (const specifier of SPECIFIERS) if (!LOADING.includes(specifier)) checkNames(specifier, require(specifier));
+for (const specifier of LOADING) import(specifier).then((exported) => checkNames(specifier, exported));
 roundTrip(require("@acemq/amqp"), require("@acemq/amqp/memory"));
+`,
+  "alone.mjs": `${ROUND_TRIP}
+const missing = [];
+for (const specifier of SPECIFIERS) await import(specifier).catch((error) => missing.push([specifier, error]));
+if (missing.map(([specifier]) => specifier).join() !== LOADING.join()) throw new Error("Missing: " + missing);
+for (const [specifier, { name, code, message }] of missing) {
+  const says = PEERS.some((peer) => message.includes('"' + peer + '" is not installed') && message.includes("npm install " + peer));
+  if (name !== "CodecMissingError" || code !== "ACEMQ_CODEC_MISSING" || !says) throw new Error(specifier + ": " + message);
+}
+await roundTrip(await import("@acemq/amqp"), await import("@acemq/amqp/memory"));
 `,
   "contract_test.mjs": `
 import { brokerContract } from "@acemq/amqp/contracts";
@@ -101,21 +112,51 @@ const USES: readonly Use[] = [
   { name: "a bundle without TCP", tool: "node24", args: ["expect_refusal.mjs"] },
 ];
 
-/** Uses the package that is in `node_modules` of the folder. */
+/** Without the libraries of the formats: those say so when they are imported, and everything else works. */
+const USES_ALONE: readonly Use[] = [
+  { name: "ESM without optional packages on Node 24", tool: "node24", args: ["alone.mjs"] },
+  { name: "ESM without optional packages on Bun", tool: "bun", args: ["alone.mjs"] },
+  { name: "ESM without optional packages on Deno", tool: "deno", args: [...DENO, "alone.mjs"] },
+];
+
+/** Uses the package that is in `node_modules` of the folder, and that is alone there. */
+export async function usePackageAlone(folder: string): Promise<Outcome> {
+  writeFiles(folder);
+  return await tryUses(USES_ALONE, folder);
+}
+
+/** Uses the package that is in `node_modules` of the folder, with what it may be used with. */
 export async function usePackage(folder: string): Promise<Outcome> {
-  const { name, exports } = JSON.parse(readFileSync(`${folder}/node_modules/@acemq/amqp/package.json`, "utf8")) as {
-    readonly name: string;
-    readonly exports: Readonly<Record<string, unknown>>;
-  };
-  writeFiles(folder, Object.keys(exports).map((subpath) => name + subpath.slice(1)));
+  writeFiles(folder);
+  return await tryUses(USES, folder);
+}
+
+async function tryUses(uses: readonly Use[], folder: string): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  for (const use of USES) outcomes.push(await tryUse(use, folder));
+  for (const use of uses) outcomes.push(await tryUse(use, folder));
   return sum(outcomes);
 }
 
-function writeFiles(folder: string, specifiers: readonly string[]): void {
+interface Published {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, { readonly default: string }>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+function writeFiles(folder: string): void {
+  const root = `${folder}/node_modules/@acemq/amqp/`;
+  const { name, exports, peerDependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as Published;
+  const specifierOf = (subpath: string): string => name + subpath.slice(1);
+  const specifiers = Object.keys(exports).map(specifierOf);
+  const loading = Object.entries(exports)
+    .filter(([, { default: path }]) => /\bawait import\(/.test(readFileSync(root + path, "utf8")))
+    .map(([subpath]) => specifierOf(subpath));
+  const words = { SPECIFIERS: specifiers, LOADING: loading, PEERS: Object.keys(peerDependencies) };
   for (const [path, text] of Object.entries(FILES)) {
-    writeFileSync(`${folder}/${path}`, text.replace("SPECIFIERS", JSON.stringify(specifiers)));
+    writeFileSync(
+      `${folder}/${path}`,
+      Object.entries(words).reduce((made, [word, value]) => made.replaceAll(word, JSON.stringify(value)), text),
+    );
   }
   const imports = (statement: (name: string, specifier: string) => string): string =>
     specifiers.map((specifier, index) => `${statement(`m${index}`, specifier)}\nvoid m${index};\n`).join("");

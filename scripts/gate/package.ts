@@ -7,10 +7,11 @@ import type { Problem } from "@arethetypeswrong/core";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { dirname } from "node:path";
 import process from "node:process";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { usePackage } from "./consumers.ts";
+import { usePackage, usePackageAlone } from "./consumers.ts";
 import type { Outcome } from "./outcome.ts";
 import { failed, NONE, passed, sum } from "./outcome.ts";
 import { check, entryPoints } from "./static.ts";
@@ -28,7 +29,9 @@ export async function packageStep(): Promise<Outcome> {
     if (built.failures.length > 0) return built;
     const tarball = await pack(folder);
     await unpack(folder, tarball);
-    return sum([built, await manifestRemarks(), await typeResolution(tarball), await usePackage(folder)]);
+    const alone = await usePackageAlone(folder);
+    linkPeers(folder);
+    return sum([built, await manifestRemarks(), await typeResolution(tarball), alone, await usePackage(folder)]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -48,6 +51,17 @@ async function unpack(folder: string, tarball: string): Promise<void> {
   await expectSuccess("mv", [`${scope}/package`, `${scope}/amqp`]);
   for (const linked of ["@cloudamqp", "@types"]) {
     symlinkSync(`${ROOT}node_modules/${linked}`, `${folder}/node_modules/${linked}`);
+  }
+}
+
+/** The libraries of the formats, which whoever uses one installs. */
+function linkPeers(folder: string): void {
+  const { peerDependencies } = JSON.parse(readFileSync(`${ROOT}dist/package.json`, "utf8")) as {
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  };
+  for (const name of Object.keys(peerDependencies)) {
+    mkdirSync(dirname(`${folder}/node_modules/${name}`), { recursive: true });
+    symlinkSync(`${ROOT}node_modules/${name}`, `${folder}/node_modules/${name}`);
   }
 }
 

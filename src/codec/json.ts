@@ -25,12 +25,15 @@ export interface JsonCodecOptions {
   readonly maxEncodeDepth?: number;
   /** Levels of nesting that are read. @default {1_000} */
   readonly maxDecodeDepth?: number;
+  /** Bytes of a body that are read; a larger one is refused unread. @default {Infinity} */
+  readonly maxBodyBytes?: number;
 }
 
 const KINDS: Readonly<OptionKinds<JsonCodecOptions>> = {
   integers: "checked",
   maxEncodeDepth: "checked",
   maxDecodeDepth: "checked",
+  maxBodyBytes: "checked",
 };
 
 const NAMES: readonly string[] = ["application/json", "text/json"];
@@ -61,10 +64,11 @@ const NAMES: readonly string[] = ["application/json", "text/json"];
  */
 export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T> {
   assertOptions("a JSON codec", options, KINDS);
-  const { integers = "number", maxEncodeDepth = 64, maxDecodeDepth = 1_000 } = options;
+  const { integers = "number", maxEncodeDepth = 64, maxDecodeDepth = 1_000, maxBodyBytes = Infinity } = options;
   assertOneOf("integers", integers, ["number", "bigint"]);
   assertWholeNumber("maxEncodeDepth", maxEncodeDepth, 0);
   assertWholeNumber("maxDecodeDepth", maxDecodeDepth, 0);
+  if (maxBodyBytes !== Infinity) assertWholeNumber("maxBodyBytes", maxBodyBytes, 0);
   const encoder = new TextEncoder();
   return {
     contentType: "application/json",
@@ -74,7 +78,7 @@ export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T>
     },
     encode: (payload) => ({ body: encoder.encode(jsonText(payload, maxEncodeDepth)) }),
     decode: (body, { contentType }) => {
-      const text = structuredText("JSON", body, contentType);
+      const text = structuredText("JSON", body, { contentType, maxBodyBytes });
       assertJsonDepth(text, maxDecodeDepth);
       // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
       return (integers === "bigint" ? parseJsonExactly(text) : parse(text)) as T;

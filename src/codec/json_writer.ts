@@ -9,70 +9,77 @@
 
 import { EncodeError } from "../errors.ts";
 import { encodeBase64 } from "../internal/base64.ts";
-
-/** What the walk found: text that `JSON.stringify` writes faithfully, or a value that needs {@linkcode write}. */
-type Verdict = "plain" | "special";
+import { bytesOf, classOf, isBytes, objectKind, placeOf, type Trail } from "../internal/payload_value.ts";
 
 /** The JSON text of a value. */
 export function jsonText(value: unknown, maxDepth: number): string {
-  return inspect(value, maxDepth, "") === "plain" ? JSON.stringify(value) : write(value, "");
+  return inspect(value, [], 0, maxDepth) ? JSON.stringify(value) : write(value, "");
 }
 
-/** `path` says where the value stands by counting: a member's name is as much the payload's as its value. */
-function inspect(value: unknown, depthLeft: number, path: string): Verdict {
+/** Whether `JSON.stringify` writes the value faithfully; throws for what JSON cannot hold. `left` is how many levels it may have. */
+function inspect(value: unknown, trail: Trail, depth: number, left: number): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
-      return "plain";
+      return true;
     case "number":
-      if (!Number.isFinite(value)) throw refusal(path, String(value));
-      return "plain";
+      if (!Number.isFinite(value)) throw refusal(trail, depth, String(value));
+      return true;
     case "bigint":
-      return "special";
+      return false;
     case "object":
-      return value === null ? "plain" : inspectObject(value, depthLeft, path);
+      return value === null || inspectObject(value, trail, depth, left);
     default:
-      throw refusal(path, typeof value);
+      throw refusal(trail, depth, typeof value);
   }
 }
 
-function inspectObject(value: object, depthLeft: number, path: string): Verdict {
-  if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw refusal(path, "an invalid Date");
-    return "plain";
+function inspectObject(value: object, trail: Trail, depth: number, left: number): boolean {
+  const kind = objectKind(value);
+  if (kind === "date") {
+    if (Number.isNaN((value as Date).getTime())) throw refusal(trail, depth, "an invalid Date");
+    return true;
   }
-  if (isBytes(value)) return "special";
-  if (depthLeft === 0) {
-    throw new EncodeError(`Cannot write the payload as JSON: it is nested too deeply at ${place(path)}`);
+  if (kind === "bytes") return false;
+  if (left === 0) {
+    throw new EncodeError(`Cannot write the payload as JSON: it is nested too deeply at ${placeOf(trail, depth)}`);
   }
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    inspect(value.toJSON(""), depthLeft - 1, path);
-    return "special";
+  switch (kind) {
+    case "replaced":
+      inspect((value as { toJSON(key: string): unknown }).toJSON(""), trail, depth, left - 1);
+      return false;
+    case "list":
+      return inspectList(value as readonly unknown[], trail, depth, left - 1);
+    case "opaque":
+      throw refusal(trail, depth, `an instance of ${classOf(value)}`);
+    case "record":
+      return inspectMembers(value as Record<string, unknown>, trail, depth, left - 1);
   }
-  if (Array.isArray(value)) return inspectList(value, depthLeft, path);
-  if (isOpaque(value)) throw refusal(path, `an instance of ${classOf(value)}`);
-  return inspectMembers(value as Record<string, unknown>, depthLeft, path);
 }
 
-function inspectList(list: readonly unknown[], depthLeft: number, path: string): Verdict {
-  let verdict: Verdict = "plain";
+function inspectList(list: readonly unknown[], trail: Trail, depth: number, left: number): boolean {
+  let isPlain = true;
   for (let index = 0; index < list.length; index++) {
-    if (inspect(list[index], depthLeft - 1, `${path}, item ${index}`) === "special") verdict = "special";
+    const item = list[index];
+    if (typeof item === "string") continue;
+    trail[depth] = ~index;
+    if (!inspect(item, trail, depth + 1, left)) isPlain = false;
   }
-  return verdict;
+  return isPlain;
 }
 
-function inspectMembers(object: Record<string, unknown>, depthLeft: number, path: string): Verdict {
-  let verdict: Verdict = "plain";
+function inspectMembers(object: Record<string, unknown>, trail: Trail, depth: number, left: number): boolean {
+  let isPlain = true;
   let position = 0;
   for (const name of Object.keys(object)) {
     const member = object[name];
     if (member !== undefined && typeof member !== "string") {
-      if (inspect(member, depthLeft - 1, `${path}, member ${position}`) === "special") verdict = "special";
+      trail[depth] = position;
+      if (!inspect(member, trail, depth + 1, left)) isPlain = false;
     }
     position++;
   }
-  return verdict;
+  return isPlain;
 }
 
 /** Only called on what {@linkcode inspect} has passed. */
@@ -86,34 +93,6 @@ function write(value: unknown, key: string): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${write(member, name)}`).join(",")}}`;
 }
 
-function isBytes(value: object): value is ArrayBuffer | ArrayBufferView {
-  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
-}
-
-function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return value instanceof ArrayBuffer
-    ? new Uint8Array(value)
-    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-}
-
-/** What `JSON.stringify` would write as `{}`, or as something else than it is: its content is not in its members. */
-function isOpaque(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return false;
-  return value instanceof Map || value instanceof Set || value instanceof Error || value instanceof String ||
-    Object.keys(value).length === 0;
-}
-
-function refusal(path: string, found: string): EncodeError {
-  return new EncodeError(`Cannot write the payload as JSON: found ${found} at ${place(path)}`);
-}
-
-/** The name the program gave the class; what stands in the object under `constructor` is payload. */
-function classOf(value: object): string {
-  const constructor: unknown = Object.getPrototypeOf(value)?.constructor;
-  return typeof constructor === "function" && constructor.name !== "" ? constructor.name : "a class";
-}
-
-function place(path: string): string {
-  return path === "" ? "the top" : `${path.slice(2, 200)} (counted from 0)`;
+function refusal(trail: Trail, depth: number, found: string): EncodeError {
+  return new EncodeError(`Cannot write the payload as JSON: found ${found} at ${placeOf(trail, depth)}`);
 }

@@ -14,6 +14,14 @@ export function assertWholeNumber(name: string, value: number, least: number): v
   );
 }
 
+/** Throws a `RangeError` unless `value` is a whole number of at least `least` and at most `most`. */
+export function assertWithin(name: string, value: number, [least, most]: readonly [least: number, most: number]): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(
+    `Cannot use option '${name}': it must be a whole number from ${least} to ${most}, found ${describeNumber(value)}`,
+  );
+}
+
 /** Throws a `RangeError` unless `value` is a finite number of at least `least`. */
 export function assertFiniteNumber(name: string, value: number, least: number): void {
   if (typeof value === "number" && Number.isFinite(value) && value >= least) return;

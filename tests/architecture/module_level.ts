@@ -59,6 +59,7 @@ function statementFaults(source: Source, statement: ts.Statement, isReadonly: Is
 
 function variableFaults(source: Source, statement: ts.VariableStatement, isReadonly: IsReadonly): string[] {
   const { declarationList } = statement;
+  if (isOptionalLibrary(source, statement)) return [];
   const isDeclared = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) ?? false;
   if (isDeclared) return [];
   if ((declarationList.flags & ts.NodeFlags.Const) === 0) {
@@ -118,10 +119,12 @@ function isAssignment(kind: ts.SyntaxKind): boolean {
   return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 }
 
-/** The `mod.ts` of an adapter may look for its optional library when it is imported. */
+/** The `mod.ts` of an adapter may look for its optional library when it is imported, and keep it. */
 function isOptionalLibrary(source: Source, statement: ts.Statement): boolean {
-  return /^adapters\/[^/]+\/mod\.ts$/.test(source.path) && ts.isTryStatement(statement) &&
-    /\bawait import\(/.test(statement.getText(source.tree)) && /\bCodecMissingError\b/.test(statement.getText());
+  const keeps = ts.isVariableStatement(statement) && (statement.declarationList.flags & ts.NodeFlags.Const) !== 0;
+  const text = statement.getText(source.tree);
+  return /^adapters\/[^/]+\/mod\.ts$/.test(source.path) && (ts.isTryStatement(statement) || keeps) &&
+    /\bawait import\(/.test(text) && /\bCodecMissingError\b/.test(text);
 }
 
 function isConstAssertion(value: ts.Expression): boolean {

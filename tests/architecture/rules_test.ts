@@ -169,6 +169,12 @@ describe("module level", () => {
     const load = 'try { await import("avsc"); } catch (cause) { throw new CodecMissingError("avsc", { cause }); }';
     assert.equal(faults(moduleLevel, load, "adapters/avro/mod.ts"), 0);
     assert.equal(faults(moduleLevel, load, "adapters/avro/codec.ts"), 1);
+    const keep =
+      'const avsc = await import("avsc").catch((cause) => { throw new CodecMissingError("avsc", { cause }); });';
+    assert.equal(faults(moduleLevel, keep, "adapters/avro/mod.ts"), 0);
+    assert.notEqual(faults(moduleLevel, keep, "adapters/avro/codec.ts"), 0);
+    assert.notEqual(faults(moduleLevel, keep.replace("const", "let"), "adapters/avro/mod.ts"), 0);
+    assert.notEqual(faults(moduleLevel, 'const avsc = await import("avsc");', "adapters/avro/mod.ts"), 0);
     assert.equal(faults(moduleLevel, "try { start(); } catch { stop(); }", "adapters/avro/mod.ts"), 1);
   });
 });

@@ -1,11 +1,14 @@
-/** Every JSON and text body that another language wrote means what its recording says. */
+/** Every body that another language wrote means what its recording says, in each format. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { jsonCodec } from "../../../src/codec/json.ts";
-import { textCodec } from "../../../src/codec/text.ts";
-import { DecodeError } from "../../../src/errors.ts";
-import type { Codec } from "../../../src/ports/codec.ts";
-import { bytesOfHex, type FixtureCase, fixtureCases, LANGUAGES } from "../../support/fixtures.ts";
+import { tomlCodec } from "../../adapters/toml/mod.ts";
+import { xmlCodec } from "../../adapters/xml/mod.ts";
+import { yamlCodec } from "../../adapters/yaml/mod.ts";
+import { jsonCodec } from "../../src/codec/json.ts";
+import { textCodec } from "../../src/codec/text.ts";
+import { DecodeError } from "../../src/errors.ts";
+import type { Codec } from "../../src/ports/codec.ts";
+import { bytesOfHex, type FixtureCase, fixtureCases, LANGUAGES } from "../support/fixtures.ts";
 
 /** One recorded body. */
 interface BodyCase extends FixtureCase {
@@ -18,6 +21,9 @@ interface BodyCase extends FixtureCase {
 const READERS: Readonly<Record<string, readonly (readonly [codec: Codec, meant: (means: unknown) => unknown])[]>> = {
   json: [[jsonCodec({ integers: "bigint" }), (means) => means], [jsonCodec(), rounded]],
   text: [[textCodec() as Codec, (means) => means]],
+  yaml: [[yamlCodec(), (means) => means]],
+  toml: [[tomlCodec(), (means) => means]],
+  xml: [[xmlCodec(), (means) => means]],
 };
 
 /** What a reader without bigint makes of a meaning. */
