@@ -1,19 +1,16 @@
 /** Processes that are killed with a claim in their hands, or held up until it has ended: nothing is lost, and the effect is there once. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { describe, it } from "node:test";
-import process from "node:process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { ChildProgram } from "../support/child_program.ts";
 import { onRabbit, type RabbitScene } from "../support/rabbit_scene.ts";
 import { AMQP_URL, missing } from "../support/services.ts";
-import { type MadeClaims, makeSharedClaims, type SharedDatabase } from "../support/shared_claims.ts";
+import { type MadeClaims, makeSharedClaims } from "../support/shared_claims.ts";
+import type { SharedDatabaseKind } from "../support/shared_database.ts";
 import { until } from "../support/until.ts";
 
 const skip = await missing("rabbitmq") || await missing("postgresql");
 
-const DATABASES: readonly SharedDatabase[] = ["SQLite", "PostgreSQL"];
+const DATABASES: readonly SharedDatabaseKind[] = ["SQLite", "PostgreSQL"];
 const CLAIM_TIMEOUT_MS = 1_000;
 const IDS = ["a", "b", "c"];
 
@@ -25,50 +22,20 @@ interface Said {
 }
 
 /** One process of `programs/pay_once.ts`. */
-class Payer {
-  readonly said: Said[] = [];
-  readonly #child;
-  readonly #over: Promise<unknown>;
-
+class Payer extends ChildProgram {
   constructor(queue: string, address: string, point = "nowhere") {
-    const script = fileURLToPath(new URL("../support/programs/pay_once.ts", import.meta.url));
-    const run = "Deno" in globalThis ? ["run", "--no-check", "-A"] : [];
-    const args = [...run, script, AMQP_URL, queue, address, point, String(CLAIM_TIMEOUT_MS)];
-    this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-    this.#over = once(this.#child, "close");
-    createInterface({ input: this.#child.stdout }).on("line", (line) => this.said.push(JSON.parse(line)));
+    super("pay_once", [AMQP_URL, queue, address, point, String(CLAIM_TIMEOUT_MS)]);
   }
 
   /** Waits until it stands at its point. */
   async atPoint(): Promise<Said> {
-    return await until("the program to be at its point", () => this.said.find(({ what }) => what === "point"), {
-      timeoutMs: 60_000,
-    });
-  }
-
-  signal(name: "SIGSTOP" | "SIGCONT"): void {
-    // Deno's `kill` of a child takes every signal for the child's end.
-    process.kill(this.#child.pid ?? assert.fail("It runs"), name);
-  }
-
-  goOn(): void {
-    this.#child.stdin.write("go on\n");
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.#over;
-  }
-
-  /** Lets it finish what it has in hand, and end. */
-  async leave(): Promise<void> {
-    this.#child.stdin.end();
-    await this.#over;
+    return JSON.parse(await this.line("the program to be at its point", (line) => JSON.parse(line).what === "point"));
   }
 
   /** When it began to handle a message, each time. */
   handled(id: string): readonly number[] {
-    return this.said.filter(({ what, id: of }) => what === "handling" && of === id).map(({ at }) => at);
+    const said: readonly Said[] = this.lines.map((line) => JSON.parse(line));
+    return said.filter(({ what, id: of }) => what === "handling" && of === id).map(({ at }) => at);
   }
 }
 
@@ -82,7 +49,7 @@ interface Shop {
 
 /** Plays in a shop of its own; afterwards every message has had its effect, once, and nobody is left. */
 async function shop(
-  database: SharedDatabase,
+  database: SharedDatabaseKind,
   play: (place: Shop) => Promise<void>,
 ): Promise<void> {
   await onRabbit("idempotency-crash", async (scene) => {
@@ -171,7 +138,7 @@ for (const database of DATABASES) {
             await put(scene, queue, id);
             const second = hire();
             await allPaid({ scene, queue, claims });
-            late.goOn();
+            late.tell("go on");
             late.signal("SIGCONT");
             await until("it to have noticed", async () => late.handled(id).length + second.handled(id).length >= 2);
             await late.leave();

@@ -1,22 +1,18 @@
 /** Eight processes that claim the same ids at once, new ones and abandoned ones: each is won once, on one SQLite file and on PostgreSQL. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { describe, it } from "node:test";
-import process from "node:process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { ChildProgram } from "../support/child_program.ts";
+import { IS_LONG_RUN } from "../support/long_run.ts";
 import { missing } from "../support/services.ts";
-import { type MadeClaims, makeSharedClaims, openSharedClaims, type SharedDatabase } from "../support/shared_claims.ts";
+import { type MadeClaims, makeSharedClaims, openSharedClaims } from "../support/shared_claims.ts";
+import type { SharedDatabaseKind } from "../support/shared_database.ts";
 import { until } from "../support/until.ts";
 
 const skip = await missing("postgresql");
 
 const PROCESSES = 8;
 
-/** What is raced for is the database's, so one runtime does it at full length. */
-const IS_LONG = !("Deno" in globalThis || "Bun" in globalThis || process.version.startsWith("v22."));
-const IDS = IS_LONG ? 5_000 : 500;
+const IDS = IS_LONG_RUN ? 5_000 : 500;
 
 /** What a process says at its end. */
 interface Share {
@@ -25,36 +21,14 @@ interface Share {
 }
 
 /** One process of `programs/claim_many.ts`. */
-class Claimer {
-  readonly #child;
-  readonly #over: Promise<unknown>;
-  readonly #lines: string[] = [];
-
+class Claimer extends ChildProgram {
   constructor(address: string, firstId: number) {
-    const script = fileURLToPath(new URL("../support/programs/claim_many.ts", import.meta.url));
-    const run = "Deno" in globalThis ? ["run", "--no-check", "-A"] : [];
-    const args = [...run, script, address, String(IDS), String(firstId)];
-    this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-    this.#over = once(this.#child, "close");
-    createInterface({ input: this.#child.stdout }).on("line", (line) => this.#lines.push(line));
-  }
-
-  async ready(): Promise<void> {
-    await until("the process to be ready", () => this.#lines.includes("ready"), { timeoutMs: 60_000 });
-  }
-
-  begin(): void {
-    this.#child.stdin.write("go\n");
+    super("claim_many", [address, String(IDS), String(firstId)]);
   }
 
   async share(): Promise<Share> {
-    await this.#over;
-    return JSON.parse(this.#lines[1] ?? assert.fail("It ended without a word"));
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.#over;
+    await this.ended();
+    return JSON.parse(this.lines[1] ?? assert.fail("It ended without a word"));
   }
 }
 
@@ -67,20 +41,20 @@ async function abandon({ address, leaseEnd }: MadeClaims): Promise<void> {
   await until("the last claim to have ended", async () => Number(await leaseEnd(ids.at(-1) ?? "")) < Date.now());
 }
 
-async function race(database: SharedDatabase): Promise<void> {
+async function race(database: SharedDatabaseKind): Promise<void> {
   const claims = await makeSharedClaims(database);
   const claimers = Array.from({ length: PROCESSES }, (_, number) => new Claimer(claims.address, number));
   try {
     await abandon(claims);
-    await Promise.all(claimers.map((claimer) => claimer.ready()));
-    for (const claimer of claimers) claimer.begin();
+    await Promise.all(claimers.map((claimer) => claimer.line("the process to be ready", (line) => line === "ready")));
+    for (const claimer of claimers) claimer.tell("go");
     const shares = await Promise.all(claimers.map((claimer) => claimer.share()));
     const won = shares.flatMap((share) => share.won).toSorted((a, b) => a - b);
     assert.deepEqual(won, Array.from({ length: IDS }, (_, id) => id), "Each is won once");
     const total = (what: keyof Share["answers"]): number => shares.reduce((sum, { answers }) => sum + answers[what], 0);
     assert.equal(total("in_progress") + total("already_confirmed"), (PROCESSES - 1) * IDS, "All others were told so");
     // A few hundred may be over before the second process has read its line of input.
-    if (IS_LONG) assert.ok(shares.filter((share) => share.won.length > 0).length > 1, "It was a race");
+    if (IS_LONG_RUN) assert.ok(shares.filter((share) => share.won.length > 0).length > 1, "It was a race");
     assert.equal(await claims.store.count(), IDS);
   } finally {
     await Promise.all(claimers.map((claimer) => claimer.kill()));

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Broker, BrokerConnection, BrokerEvent, PublishReceipt } from "../../src/ports/broker.ts";
+import { instead } from "./instead.ts";
 
 /** What was seen of one broker. */
 export class Observation {
@@ -70,15 +71,4 @@ function observedConnection(inner: BrokerConnection, seen: Observation): BrokerC
     return instead(subscription, { close });
   };
   return instead(inner, { publish, subscribe });
-}
-
-/** The same object with other members in the place of some. */
-function instead<T extends object>(inner: T, members: Partial<T>): T {
-  return new Proxy(inner, {
-    get: (target, name) => {
-      if (Object.hasOwn(members, name)) return members[name as keyof T];
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
-  });
 }

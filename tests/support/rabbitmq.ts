@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { type Channel, type ChannelModel, connect, type GetMessage, type Options } from "amqplib";
 import { type ContentHeader, readContentHeader } from "./content_header.ts";
-import { until } from "./until.ts";
+import { deferred, until } from "./until.ts";
 import { WireTap } from "./wire_tap.ts";
 
 /** A message as the bare client finds it. */
@@ -113,6 +113,23 @@ export class BareClient {
   /** Takes the first message off a queue; `undefined` when it is empty. */
   takeNow(queue: string): Promise<FoundMessage | undefined> {
     return this.#get(queue, (channel, message) => channel.ack(message));
+  }
+
+  /** Takes everything off a queue, and gives the messages' ids in order. */
+  async takeAll(queue: string): Promise<readonly string[]> {
+    const last = crypto.randomUUID();
+    const ids: string[] = [];
+    await this.once(async (channel) => {
+      const isEmpty = deferred();
+      await channel.consume(queue, (message) => {
+        const id = String(message?.properties.messageId);
+        if (id === last) isEmpty.resolve();
+        else ids.push(id);
+      }, { noAck: true });
+      await this.put(queue, "", { messageId: last });
+      await isEmpty.promise;
+    });
+    return ids;
   }
 
   /** Looks at the first message of a queue, waiting for one, and leaves it there. */
