@@ -6,6 +6,7 @@
 
 import { DecodeError } from "../../src/errors.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
+import { describeKind } from "../../src/internal/option_kinds.ts";
 import { assertStorable, problemOfText, unstorable } from "../../src/message/storable.ts";
 import type { ClaimedRow, RetiredRecord } from "../../src/ports/outbox_store.ts";
 import type { SqlRow, SqlValue } from "../../src/ports/sql_session.ts";
@@ -40,17 +41,18 @@ export function storedMessage(
   throw unstorable(outbound, content.problem);
 }
 
-/** Reads a row that was claimed. */
+/** Reads a row that was claimed. Never throws: it is in the caller's hands already, and others with it. */
 export function claimedRow(row: SqlRow, { format, exchange }: { format: OutboxFormat; exchange: string }): ClaimedRow {
-  const id = String(row["id"]);
+  const id = shownText(row["id"]);
   const facts = {
     id,
     orderingKey: keyOf(row),
-    attempts: readInteger(row["attempts"]),
+    attempts: countOf(row["attempts"]) ?? 0,
     ageMs: Math.max(0, Number(row["age_ms"])),
   };
-  const to = { exchange: String(row[exchange]), routingKey: String(row["routing_key"]) };
+  const to = { exchange: shownText(row[exchange]), routingKey: shownText(row["routing_key"]) };
   try {
+    assertKinds(row, ["id", exchange, "routing_key"]);
     const outbound = {
       ...to,
       messageId: id,
@@ -60,8 +62,7 @@ export function claimedRow(row: SqlRow, { format, exchange }: { format: OutboxFo
     };
     return { ...facts, outbound };
   } catch (error) {
-    if (error instanceof DecodeError) return { ...facts, ...to, unreadable: error };
-    throw error;
+    return { ...facts, ...to, unreadable: error instanceof Error ? error : new Error(String(error)) };
   }
 }
 
@@ -69,11 +70,11 @@ export function claimedRow(row: SqlRow, { format, exchange }: { format: OutboxFo
 export function retiredRecord(row: SqlRow, { exchange }: { readonly exchange: string }): RetiredRecord {
   const lastError = row["last_error"];
   return {
-    id: String(row["id"]),
-    exchange: String(row[exchange]),
-    routingKey: String(row["routing_key"]),
+    id: shownText(row["id"]),
+    exchange: shownText(row[exchange]),
+    routingKey: shownText(row["routing_key"]),
     orderingKey: keyOf(row),
-    attempts: readInteger(row["attempts"]),
+    attempts: countOf(row["attempts"]) ?? 0,
     lastError: typeof lastError === "string" ? lastError : undefined,
     createdAt: new Date(Math.floor(Number(row["created_ms"]))),
   };
@@ -93,4 +94,28 @@ function problemOf(
 function keyOf(row: SqlRow): string | undefined {
   const key = row["ordering_key"];
   return typeof key === "string" && key !== "" ? key : undefined;
+}
+
+/** SQLite keeps any kind in any column: bytes of an id, say, are no text to it, and no text finds them. */
+function assertKinds(row: SqlRow, texts: readonly string[]): void {
+  for (const column of texts) {
+    if (typeof row[column] === "string") continue;
+    throw new DecodeError(`Cannot read the column "${column}": text is wanted, found ${describeKind(row[column])}`);
+  }
+  if (countOf(row["attempts"]) === undefined) {
+    throw new DecodeError('Cannot read the column "attempts": a whole number is wanted');
+  }
+}
+
+/** A column's text; of anything else what comes near it, for a person. */
+function shownText(value: unknown): string {
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value);
+}
+
+function countOf(value: unknown): number | undefined {
+  try {
+    return readInteger(value);
+  } catch {
+    return undefined;
+  }
 }

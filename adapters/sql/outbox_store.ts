@@ -32,7 +32,7 @@ import type {
   OutboxStore,
   RetiredRecord,
 } from "../../src/ports/outbox_store.ts";
-import type { SqlSession } from "../../src/ports/sql_session.ts";
+import type { SqlResult, SqlSession } from "../../src/ports/sql_session.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import { compile } from "./fragment.ts";
 import { assertInTransaction } from "./given_session.ts";
@@ -141,7 +141,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     const messages = prepared.map((outbound) => storedMessage(outbound, table));
     if (messages.length === 0) return;
     if (!outsideTransaction) assertInTransaction(session);
-    this.#writer ??= new OutboxWriter(table, this.#target.dialect);
+    if (this.#writer?.table !== table) this.#writer = new OutboxWriter(table, this.#target.dialect);
     await this.#writer.write(this.#work(session), messages, key);
     this.#listeners.tell(messages.map(({ id }) => id));
   }
@@ -253,14 +253,25 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     return {
       run: (what, fragment) => {
         const { text, bind } = compile(fragment, dialect.placeholder);
-        return guarded(what, () => session.query(text, bind(moment())));
+        return this.#asked(what, () => session.query(text, bind(moment())));
       },
-      write: (what, { text, bind }, facts) => guarded(what, () => session.query(text, bind({ ...facts, ...moment() }))),
+      write: (what, { text, bind }, facts) =>
+        this.#asked(what, () => session.query(text, bind({ ...facts, ...moment() }))),
       together: (work) => guarded("use the outbox", () => session.transaction((tx) => work(this.#work(tx)))),
     };
   }
 
-  /** Asks for the layout once; a database that was away is asked again. */
+  /** Where a statement fails, the table may have become another one. */
+  async #asked(what: string, ask: () => Promise<SqlResult>): Promise<SqlResult> {
+    try {
+      return await guarded(what, ask);
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  /** Asks for the layout once, and again after a failure. */
   #known(session = this.#target.session): Promise<OutboxTable> {
     const { dialect } = this.#target;
     const { layout, dropHeaders = false } = this.#options;

@@ -12,13 +12,14 @@ import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
 
 /** What rows are written by. */
 export class OutboxWriter {
-  readonly #table: OutboxTable;
+  /** What it writes into. */
+  readonly table: OutboxTable;
   readonly #dialect: SqlDialect;
   readonly #most: number;
   #ofOne: Statement<InsertFacts> | undefined;
 
   constructor(table: OutboxTable, dialect: SqlDialect) {
-    this.#table = table;
+    this.table = table;
     this.#dialect = dialect;
     this.#most = Math.floor(dialect.mostParameters / parametersOfRow(table.format));
   }
@@ -38,7 +39,7 @@ export class OutboxWriter {
 
   /** The one for a single row is what runs in every transaction: its text is made once. */
   #statement(count: number, from: number): Statement<InsertFacts> {
-    const make = (): Statement<InsertFacts> => compile(this.#table.insert(count, from), this.#dialect.placeholder);
+    const make = (): Statement<InsertFacts> => compile(this.table.insert(count, from), this.#dialect.placeholder);
     return count === 1 && from === 0 ? this.#ofOne ??= make() : make();
   }
 }
