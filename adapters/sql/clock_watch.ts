@@ -37,6 +37,7 @@ interface Offset {
 export class ClockWatch {
   readonly #clock: Clock;
   readonly #horizons: ClockHorizons;
+  #longestMs: number;
   /** Ascending, and each later than the one before it: what was smaller before, and lasted longer, is all that counts. */
   #past: readonly Offset[] = [];
   #offsetMs: number;
@@ -44,25 +45,28 @@ export class ClockWatch {
   constructor(clock: Clock, horizons: ClockHorizons) {
     this.#clock = clock;
     this.#horizons = horizons;
+    this.#longestMs = Math.max(horizons.leaseMs, horizons.retentionMs);
     this.#offsetMs = clock.now() - clock.elapsed();
   }
 
   /** The time, and what is to be made of it. */
   look(): ClockLead & { readonly nowMs: number } {
-    const nowMs = this.#clock.now();
+    const { leaseMs, retentionMs } = this.#horizons;
+    return { nowMs: this.#clock.now(), leaseLeadMs: this.leadOf(leaseMs), retentionLeadMs: this.leadOf(retentionMs) };
+  }
+
+  /** How far the clock is ahead of what was written before it was set, of what lasts so long at most. Milliseconds. */
+  leadOf(lastsMs: number): number {
     const elapsedMs = this.#clock.elapsed();
-    const offsetMs = nowMs - elapsedMs;
+    const offsetMs = this.#clock.now() - elapsedMs;
+    this.#longestMs = Math.max(this.#longestMs, lastsMs);
     if (Math.abs(offsetMs - this.#offsetMs) > LEAST_JUMP_MS) this.#set(offsetMs, elapsedMs);
-    return {
-      nowMs,
-      leaseLeadMs: this.#leadOver(elapsedMs - this.#horizons.leaseMs),
-      retentionLeadMs: this.#leadOver(elapsedMs - this.#horizons.retentionMs),
-    };
+    return this.#leadOver(elapsedMs - lastsMs);
   }
 
   #set(offsetMs: number, elapsedMs: number): void {
     const left = { ms: this.#offsetMs, untilMs: elapsedMs };
-    const oldestMs = elapsedMs - Math.max(this.#horizons.leaseMs, this.#horizons.retentionMs);
+    const oldestMs = elapsedMs - this.#longestMs;
     this.#past = [...this.#past.filter(({ ms, untilMs }) => ms < left.ms && untilMs > oldestMs), left];
     this.#offsetMs = offsetMs;
   }

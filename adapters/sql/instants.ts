@@ -13,6 +13,8 @@ import { type Fragment, type Hole, raw, sql } from "./fragment.ts";
 export interface Moment {
   /** By the store's clock. */
   readonly nowMs: number;
+  /** How far that is ahead of what was written before it was set. @default {0} */
+  readonly leadMs?: number;
 }
 
 /** Instants of one column kind. */
@@ -27,7 +29,7 @@ export interface Instants {
   readonly isByStore: boolean;
   /** Whether the instant in a column, moved by an offset, has come, by a clock that is ahead of what was written. */
   hasCome<Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number): Fragment<Facts>;
-  /** Whether the instant in a column lies before now, moved by an offset; as an index on the column would have it. */
+  /** Whether the instant in a column lies before now, moved by an offset and by the lead; as an index on the column would have it. */
   isBefore(column: string, offsetMs?: number): Fragment<Moment>;
   /** How long ago the instant in a column was, milliseconds. */
   ageMs(column: string): Fragment<Moment>;
@@ -148,7 +150,7 @@ function microsOf(ms: number): string {
 function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Instants {
   const movedBy = (offsetMs: number) => ({ nowMs }: Moment): string | number => write(nowMs + offsetMs);
   const now = ({ nowMs }: Moment): number => Math.floor(nowMs);
-  const limit = (offsetMs: number) => ({ nowMs }: Moment): number => Math.floor(nowMs + offsetMs);
+  const limit = (offsetMs: number) => ({ nowMs, leadMs = 0 }: Moment): number => nowMs - leadMs + offsetMs;
   return {
     at: (offsetMs) => sql`${movedBy(offsetMs)}`,
     after: (column) => written(sql`(${now} + ${raw(column)})`),
@@ -157,7 +159,9 @@ function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Insta
     hasCome: <Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number) =>
       sql<Facts>`${millisOf(column)} <= ${(facts) => Math.floor(facts.nowMs - offsetMs - leadMs(facts))}`,
     isBefore: (column, offsetMs = 0) =>
-      sorts ? sql`${raw(column)} < ${movedBy(offsetMs)}` : sql`${millisOf(column)} < ${limit(offsetMs)}`,
+      sorts
+        ? sql`${raw(column)} < ${(moment: Moment) => write(limit(offsetMs)(moment))}`
+        : sql`${millisOf(column)} < ${(moment: Moment) => Math.floor(limit(offsetMs)(moment))}`,
     ageMs: (column) => sql`${now} - (${millisOf(column)})`,
     epochMs: millisOf,
     asText: (column) => raw(`CAST(${column} AS TEXT)`),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Clock, type NewId, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
+import { type NewId, randomUuid, systemClock, systemRandom } from "../../src/clock.ts";
 import { LayoutError } from "../../src/errors.ts";
 import { assertWholeNumber } from "../../src/internal/assert_option.ts";
 import { Listeners } from "../../src/internal/listeners.ts";
@@ -32,18 +32,17 @@ import type {
   OutboxStore,
   RetiredRecord,
 } from "../../src/ports/outbox_store.ts";
-import type { SqlResult, SqlSession } from "../../src/ports/sql_session.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
-import { compile } from "./fragment.ts";
 import { assertInTransaction } from "./given_session.ts";
 import { guarded } from "./guarded.ts";
-import type { Moment } from "./instants.ts";
 import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
 import { openOutbox } from "./outbox_open.ts";
 import type { SqlOutboxOptions } from "./outbox_options.ts";
 import { claimedRow, retiredRecord, storedMessage } from "./outbox_row.ts";
 import { outboxLeasesSql, outboxSchemaSql } from "./outbox_schema.ts";
 import type { OutboxTable, OutboxWork } from "./outbox_table.ts";
+import { OutboxWorks } from "./outbox_works.ts";
 import { OutboxWriter } from "./outbox_writer.ts";
 import { readInteger } from "./values.ts";
 
@@ -69,7 +68,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   readonly #target: SqlOutboxTarget<Handle>;
   readonly #options: SqlOutboxOptions;
   readonly #table: string;
-  readonly #clock: Clock;
+  readonly #works: OutboxWorks;
   readonly #newId: NewId;
   readonly #listeners = new Listeners<readonly string[]>();
   #opened: Promise<OutboxTable> | undefined;
@@ -85,7 +84,9 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     this.#target = target;
     this.#options = options;
     this.#table = table;
-    this.#clock = clock;
+    // Where a statement fails, the table may have become another one.
+    const failed = (): void => void (this.#opened = undefined);
+    this.#works = new OutboxWorks({ dialect: target.dialect, clock, failed });
     this.#newId = newId;
     // By chance, so that it is another one in every process.
     this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
@@ -150,6 +151,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     assertClaimOfRows(options);
     const { limit, leaseMs, mode, onRetired, signal } = options;
     const { maxAttempts } = this;
+    this.#works.leases(leaseMs);
     signal?.throwIfAborted();
     const table = await this.#known();
     if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
@@ -229,7 +231,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     const table = await this.#known();
     for (let total = 0;;) {
       signal?.throwIfAborted();
-      const work = this.#work();
+      const work = this.#works.on(this.#target.session, olderThanMs);
       const purge = table.purge(olderThanMs, batchSize);
       if (purge === undefined) return 0;
       const { changes } = await work.run("purge published rows", purge);
@@ -248,27 +250,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   }
 
   #work(session = this.#target.session): OutboxWork {
-    const { dialect } = this.#target;
-    const moment = (): Moment => ({ nowMs: Math.floor(this.#clock.now()) });
-    return {
-      run: (what, fragment) => {
-        const { text, bind } = compile(fragment, dialect.placeholder);
-        return this.#asked(what, () => session.query(text, bind(moment())));
-      },
-      write: (what, { text, bind }, facts) =>
-        this.#asked(what, () => session.query(text, bind({ ...facts, ...moment() }))),
-      together: (work) => guarded("use the outbox", () => session.transaction((tx) => work(this.#work(tx)))),
-    };
-  }
-
-  /** Where a statement fails, the table may have become another one. */
-  async #asked(what: string, ask: () => Promise<SqlResult>): Promise<SqlResult> {
-    try {
-      return await guarded(what, ask);
-    } catch (error) {
-      this.#opened = undefined;
-      throw error;
-    }
+    return this.#works.on(session);
   }
 
   /** Asks for the layout once, and again after a failure. */
