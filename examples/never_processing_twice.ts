@@ -1,10 +1,12 @@
 /**
- * A payment that is taken once, whatever fails and whoever dies: the tutorial "Never processing twice" as a program.
+ * A payment that is taken once and an order that is announced, whatever fails and whoever dies: the tutorial "Never processing twice"
+ * as a program.
  *
- * It runs on the broker in memory; the record of what was handled is a SQLite file. Every count is asserted, so that the exit code is
- * 1 when a payment is taken twice.
+ * It runs on the broker in memory; what was handled, and what is to be announced, stands in a SQLite file. In steps 4 to 6 the service
+ * is a process of its own that is killed: the broker stays behind in this one, or is RabbitMQ with `--amqp`. Every count is asserted, so
+ * that the exit code is 1 when a payment is taken twice, or an order lost where none may be.
  *
- *     deno run --allow-read --allow-write --allow-env examples/never_processing_twice.ts
+ *     deno run --allow-read --allow-write --allow-env --allow-run examples/never_processing_twice.ts
  *
  * @module
  */
@@ -13,6 +15,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { parseArgs } from "node:util";
 import {
   type Broker,
   connect,
@@ -24,6 +27,7 @@ import {
 } from "@acemq/amqp/core";
 import { type MemoryBroker, memoryBroker, memoryIdempotencyStore } from "@acemq/amqp/memory";
 import { type SqliteIdempotencyStore, sqliteIdempotencyStore } from "@acemq/amqp/sqlite";
+import { dualWrite, orderOfOperations, outboxAfterKill, outboxAfterRollback } from "./never_processing_twice/killed.ts";
 import { losesFirstAcknowledgement } from "./never_processing_twice/lossy_broker.ts";
 
 interface Payment {
@@ -156,6 +160,8 @@ async function twoReplicas(path: string): Promise<void> {
   assert.equal(ledger.total, 3);
 }
 
+const { values: { amqp: amqpUrl } } = parseArgs({ options: { amqp: { type: "string" } } });
+
 console.log("Step 1. A retry after the charge charges again:");
 await seeTheDuplicate();
 console.log("Step 2. With a store, and a handler that confirms once the money has moved:");
@@ -168,6 +174,14 @@ try {
   await restart(join(folder, "payments.sqlite"));
   console.log("Step 3. With two replicas on one file, and three payments that come twice:");
   await twoReplicas(join(folder, "payments.sqlite"));
+  console.log("Step 4. An order is saved and then published, and the process is killed in between:");
+  await dualWrite({ folder, amqpUrl });
+  console.log("Step 5. With an outbox, and the process killed when the order is committed:");
+  await outboxAfterKill({ folder, amqpUrl });
+  console.log("Step 5. With an outbox, and a transaction that fails:");
+  await outboxAfterRollback({ folder, amqpUrl });
+  console.log("Step 6. A payment is taken, by a process that is killed and started again:");
+  await orderOfOperations({ folder, amqpUrl });
 } finally {
   rmSync(folder, { recursive: true });
 }

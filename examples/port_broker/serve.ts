@@ -17,10 +17,15 @@ import {
 import { type Asked, type Handed, listen, type PassedOn, post, type Question } from "./messages.ts";
 import { packError } from "./packed.ts";
 
-/** Lets whoever has the other end of the port open one connection to a broker. */
-export function serveBroker(broker: Broker, port: MessagePort): void {
+/**
+ * Lets whoever has the other end of the port open one connection to a broker.
+ *
+ * @returns ends that connection, for whoever went without closing it
+ */
+export function serveBroker(broker: Broker, port: MessagePort): () => Promise<void> {
   const served = new ServedConnection(broker, port);
   listen<Asked>(port, (message) => void served.hear(message));
+  return () => served.close();
 }
 
 type Answer = (...args: readonly never[]) => unknown;
@@ -40,6 +45,10 @@ class ServedConnection {
     this.#broker = broker;
     this.#port = port;
     this.#clock = broker.clock ?? systemClock();
+  }
+
+  async close(): Promise<void> {
+    await this.#connection?.close();
   }
 
   /** Begins what is asked before it returns, so that questions and settlements keep their order. */
