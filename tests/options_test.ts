@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
+import { avroCodec, registeredAvroCodec } from "../adapters/avro/mod.ts";
 import {
   memoryBroker,
   memoryIdempotencyStore,
@@ -264,6 +265,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     call: (options) => contracts.blockedBrokerContract("a", notOpened, options),
     acts: true,
   },
+  avroCodec: { call: (options) => avroCodec('"string"', options) },
   brokerContract: { call: (options) => contracts.brokerContract("a", notOpened, options), acts: true },
   codecContract: { call: (options) => contracts.codecContract("a", notOpened, options), acts: true },
   connect: { call: (options) => connect("amqps://127.0.0.1:1", options), acts: true },
@@ -296,6 +298,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   postgresIdempotencyStore: { call: (options) => postgresIdempotencyStore(SQL, options) },
   postgresOutboxStore: { call: (options) => postgresOutboxStore(SQL, options) },
   postgresSession: { call: (options) => postgresSession(SQL, options) },
+  registeredAvroCodec: {
+    call: (options) => registeredAvroCodec(memorySchemaRegistry(), options),
+    needs: { subject: "s", schema: '"string"' },
+    takesAny: ["readerSchema"],
+  },
   retry: { call: (options) => retry("busy", options) },
   schemaRegistryContract: { call: (options) => contracts.schemaRegistryContract("a", notOpened, options), acts: true },
   sqlSessionContract: { call: (options) => contracts.sqlSessionContract("a", notOpened, options), acts: true },

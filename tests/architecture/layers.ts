@@ -44,7 +44,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   amqp: ["@cloudamqp/amqp-client"],
   postgres: ["postgres", "pg"],
   s3: ["aws4fetch"],
-  avro: ["avsc"],
   protobuf: ["@bufbuild/protobuf"],
   yaml: ["js-yaml", "yaml"],
   toml: ["smol-toml"],

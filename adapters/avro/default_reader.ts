@@ -1,0 +1,18 @@
+/**
+ * The default of a field as a value: made anew every time, so that nobody changes another's.
+ *
+ * @module
+ */
+
+import { ByteReader, strictDecoder } from "./byte_reader.ts";
+import { defaultBytes } from "./default_value.ts";
+import type { Read, Readers } from "./read.ts";
+import type { AvroType } from "./schema.ts";
+
+/** What answers with the default, and reads nothing of the body. */
+export function defaultReader(type: AvroType, json: unknown, readers: Readers): Read {
+  const bytes = defaultBytes(type, json);
+  const decoder = strictDecoder();
+  const read = readers.of(type);
+  return () => read(new ByteReader(bytes, decoder));
+}
