@@ -20,6 +20,18 @@ export interface PostgresJs {
   begin?: unknown;
   /** Only a transaction has it. */
   savepoint?: unknown;
+  /** Only the root has it. */
+  listen?: unknown;
+}
+
+/** A root of postgres.js, for `LISTEN`. */
+export interface PostgresJsListener extends PostgresJs {
+  /** Listens on a connection of its own; `onlisten` is called each time the database listens. */
+  listen(
+    channel: string,
+    onnotify: (payload: string) => void,
+    onlisten: () => void,
+  ): Promise<{ unlisten(): Promise<void> }>;
 }
 
 /** What a statement of `pg` gives. */
@@ -40,12 +52,24 @@ export interface PgClient {
   getTransactionStatus?(): string | null;
 }
 
+/** What `LISTEN` brings. */
+export interface PgNotification {
+  /** On which it came. */
+  readonly channel: string;
+  /** Empty where there is none. */
+  readonly payload?: string | undefined;
+}
+
 /** A client a pool has handed out. */
 export interface PgPoolClient extends PgClient {
   /** An error or true: do not use it again. */
   release(destroy?: Error | boolean): void;
   /** Hears of a connection that is lost while nobody waits for an answer on it. */
   on?(event: "error", listener: (error: Error) => void): unknown;
+  /** Hears what is notified. */
+  on?(event: "notification", listener: (told: PgNotification) => void): unknown;
+  /** Hears of the end of the connection. */
+  on?(event: "end", listener: () => void): unknown;
   /** Listens no more. */
   removeListener?(event: "error", listener: (error: Error) => void): unknown;
 }
@@ -58,6 +82,8 @@ export interface PgPool {
   connect(callback: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown;
   /** How many clients it has: what tells a pool from a client. */
   readonly totalCount: number;
+  /** How it was made; `max` is how many clients it may have. */
+  readonly options?: { readonly max?: number };
 }
 
 /** Any handle of the two drivers. */
@@ -76,6 +102,11 @@ export interface PostgresJsRoot extends PostgresJs {
 /** Whether a handle of postgres.js is the root. */
 export function isPostgresJsRoot(sql: PostgresJs): sql is PostgresJsRoot {
   return typeof sql.begin === "function";
+}
+
+/** Whether a handle of postgres.js can listen. */
+export function isPostgresJsListener(sql: PostgresJs): sql is PostgresJsListener {
+  return isPostgresJsRoot(sql) && typeof sql.listen === "function";
 }
 
 /** Whether a value is a pool of `pg`. */

@@ -8,6 +8,7 @@ export type { Clock } from "../../src/clock.ts";
 export type { SqlResult, SqlRow, SqlSession, SqlValue } from "../../src/ports/sql_session.ts";
 export type {
   PgClient,
+  PgNotification,
   PgPool,
   PgPoolClient,
   PgResult,
@@ -18,6 +19,7 @@ export type {
 export { postgresSession, type PostgresSessionOptions } from "./session.ts";
 export { type PostgresIdempotencyStore, postgresIdempotencyStore } from "./idempotency_store.ts";
 export { type PostgresOutboxStore, postgresOutboxStore } from "./outbox_store.ts";
+export type { PostgresOutboxOptions } from "./outbox_options.ts";
 export type {
   ClaimAnswer,
   ClaimedMessage,
@@ -57,4 +59,4 @@ export type {
 export type { Outbound } from "../../src/message/outbound.ts";
 export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
 export type { SqlOutboxOptions } from "../sql/outbox_options.ts";
-export type { SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";
+export type { OutboxNews, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";

@@ -11,6 +11,7 @@ import type { WaitOptions } from "../sql/turns.ts";
 import { assertSqlValues } from "../sql/values.ts";
 import type { PgPool, PgPoolClient, PostgresJsRoot } from "./drivers.ts";
 import { assertCommitted, pgConnection, runPg } from "./pg_connection.ts";
+import { giveBack, handedOut } from "./pg_pool_client.ts";
 import { postgresJsConnection, runPostgresJs } from "./postgres_js_connection.ts";
 
 /** On the root of postgres.js. */
@@ -93,10 +94,7 @@ export class PgPoolSession implements SqlSession {
       isSound = true;
       return result;
     } finally {
-      const isSpent = !isSound && !isIdle(client);
-      client.release(isSpent);
-      // One that is thrown away may have more to tell.
-      if (!isSpent) client.removeListener?.("error", ignoreLoss);
+      giveBack(client, { isSpent: !isSound && !isIdle(client) });
     }
   }
 }
@@ -108,22 +106,6 @@ function isLost(error: unknown): boolean {
   if (severity === "FATAL" || severity === "PANIC") return true;
   return typeof code === "string" && /^(?:CONNECT|E[A-Z]+$)/.test(code);
 }
-
-/**
- * A client of a pool, listened to from the moment it is handed out, which is before a promise of it resolves. The statement that meets
- * the loss of its connection rejects; the client tells the loss once more, and with nobody listening that ends the process.
- */
-function handedOut(pool: PgPool): Promise<PgPoolClient> {
-  return new Promise((resolve, reject) => {
-    pool.connect((error, client) => {
-      if (client === undefined) return reject(error);
-      client.on?.("error", ignoreLoss);
-      resolve(client);
-    });
-  });
-}
-
-function ignoreLoss(): void {/* see handedOut */}
 
 /** A client that could not be rolled back must not go back to the pool with a transaction open. */
 function isIdle(client: PgPoolClient): boolean {

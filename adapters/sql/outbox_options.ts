@@ -31,7 +31,8 @@ export interface SqlOutboxOptions {
   readonly random?: Random;
 }
 
-const KINDS: Readonly<OptionKinds<SqlOutboxOptions>> = {
+/** What its options must be. */
+export const OUTBOX_KINDS: Readonly<OptionKinds<SqlOutboxOptions>> = {
   table: "checked",
   layout: "checked",
   maxAttempts: "checked",
@@ -43,6 +44,6 @@ const KINDS: Readonly<OptionKinds<SqlOutboxOptions>> = {
 
 /** Throws for what is no option of an outbox, or of the wrong kind; numbers and names are looked at where they are used. */
 export function assertOutboxOptions(options: SqlOutboxOptions): void {
-  assertOptions("an outbox", options, KINDS);
+  assertOptions("an outbox", options, OUTBOX_KINDS);
   if (options.layout !== undefined) assertOneOf("layout", options.layout, OUTBOX_LAYOUTS);
 }

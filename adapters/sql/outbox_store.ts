@@ -54,6 +54,18 @@ export interface SqlOutboxTarget<Handle> {
   readonly dialect: SqlDialect;
   /** The session of what the caller hands in; one of a transaction unless `outside` says that it need not be. */
   readonly sessionOf: (tx: Handle | SqlSession, options: { readonly outside: boolean }) => SqlSession;
+  /** Where the database can tell other processes. */
+  readonly news?: OutboxNews;
+}
+
+/** What passes between the processes that share a table. */
+export interface OutboxNews {
+  /** Rows were added that may not be committed yet; `isLookedFor`: a relay of this process looks for them by itself. */
+  added(ids: readonly string[], facts: { readonly isLookedFor: boolean }): void;
+  /** Rows were claimed here: nobody else has to know of them. */
+  taken(ids: readonly string[]): void;
+  /** See {@linkcode OutboxStore.listen}; undefined where nothing can be heard. */
+  readonly listen?: NonNullable<OutboxStore["listen"]>;
 }
 
 /** Microseconds that claims of one moment are told apart by, where the end of a lease is the token. */
@@ -65,6 +77,8 @@ const PAGE = 100;
 /** See {@linkcode OutboxStore}. `Handle` is what the driver calls a transaction. */
 export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> {
   readonly maxAttempts: number;
+  /** See {@linkcode OutboxStore.listen}; undefined where nothing can be heard. */
+  readonly listen?: NonNullable<OutboxStore["listen"]>;
   readonly #target: SqlOutboxTarget<Handle>;
   readonly #options: SqlOutboxOptions;
   readonly #table: string;
@@ -81,6 +95,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     assertWholeNumber("maxAttempts", maxAttempts, 1);
     tableName(table);
     this.maxAttempts = maxAttempts;
+    if (target.news?.listen !== undefined) this.listen = target.news.listen;
     this.#target = target;
     this.#options = options;
     this.#table = table;
@@ -144,7 +159,9 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     if (!outsideTransaction) assertInTransaction(session);
     if (this.#writer?.table !== table) this.#writer = new OutboxWriter(table, this.#target.dialect);
     await this.#writer.write(this.#work(session), messages, key);
-    this.#listeners.tell(messages.map(({ id }) => id));
+    const ids = messages.map(({ id }) => id);
+    this.#listeners.tell(ids);
+    this.#target.news?.added(ids, { isLookedFor: this.#listeners.isHeard });
   }
 
   async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
@@ -159,6 +176,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
     const request = { limit, leaseMs, extraMs, maxAttempts, mode, onRetired, token: this.#newId() };
     const { token, rows } = await table.claim(this.#work(), request);
+    this.#target.news?.taken(rows.map(({ id }) => String(id)));
     return { token, rows: rows.map((row) => claimedRow(row, table)) };
   }
 

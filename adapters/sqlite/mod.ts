@@ -49,4 +49,4 @@ export type {
 export type { Outbound } from "../../src/message/outbound.ts";
 export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
 export type { SqlOutboxOptions } from "../sql/outbox_options.ts";
-export type { SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";
+export type { OutboxNews, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";

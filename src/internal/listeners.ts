@@ -8,6 +8,11 @@
 export class Listeners<News> {
   readonly #all = new Set<(news: News) => void>();
 
+  /** Whether anybody listens. */
+  get isHeard(): boolean {
+    return this.#all.size > 0;
+  }
+
   /** Adds one, and gives the way to take it back: a function of its own, so that one that was added twice ends once. */
   add(listener: (news: News) => void): () => void {
     const own = (news: News): void => listener(news);

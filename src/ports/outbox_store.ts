@@ -186,10 +186,11 @@ export interface OutboxStore<Tx = unknown> {
   /** Hears of what is added through this store, until the function that is returned is called. */
   onAdded(listener: OutboxListener): () => void;
   /**
-   * Hears of what other processes add, where the database can tell; resolves once it listens. `hears` says when the database, or
-   * something in front of it, keeps the news to itself.
+   * Hears of what other processes add, where the database can tell, until the function that is given is called; resolves once it is
+   * known whether news arrive, which `hears` says. A connection that is lost is the store's to open again. Rejects when the signal
+   * aborts first.
    */
-  listen?(hooks: OutboxNewsHooks): Promise<() => Promise<void>>;
+  listen?(hooks: OutboxNewsHooks, options?: StoreCallOptions): Promise<() => Promise<void>>;
 }
 
 /**
@@ -208,8 +209,8 @@ export type RelayStore =
 
 /** See {@linkcode OutboxStore.listen}. */
 export interface OutboxNewsHooks {
-  /** Somebody has added something. */
+  /** Somebody has added something, or may have while nobody heard it. */
   readonly added: () => void;
-  /** Whether news arrive; called with every change. */
+  /** Whether news arrive; they do not where something in front of the database keeps them to itself. Called with every change. */
   readonly hears: (state: { readonly hearing: boolean; readonly reason?: string }) => void;
 }

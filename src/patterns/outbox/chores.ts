@@ -57,14 +57,12 @@ async function purge(run: RelayRun, store: RelayStore, olderThanMs: number): Pro
 async function listen(run: RelayRun, store: RelayStore, clock: Clock): Promise<void> {
   while (store.listen !== undefined && !run.stopping.aborted) {
     try {
-      const stop = await store.listen({
-        added: () => run.wake(),
-        hears: (state) => {
-          run.watch.hears(state);
-          // Whatever was added while nobody heard it.
-          if (state.hearing) run.wake();
-        },
-      });
+      const hears = (state: { readonly hearing: boolean; readonly reason?: string }): void => {
+        run.watch.hears(state);
+        // Whatever was added while nobody heard it.
+        if (state.hearing) run.wake();
+      };
+      const stop = await store.listen({ added: () => run.wake(), hears }, { signal: run.stopping });
       await whenAborted(run.stopping);
       return await stop();
     } catch (error) {

@@ -4,15 +4,15 @@
  * @module
  */
 
+import { Bell } from "../../internal/bell.ts";
 import type { EventHub } from "../../internal/event_hub.ts";
+import { Lookout } from "../../internal/lookout.ts";
 import type { BrokerConnection, BrokerEvent } from "../../ports/broker.ts";
 import type { Environment } from "../../ports/environment.ts";
 import type { RelayStore } from "../../ports/outbox_store.ts";
 import type { PublishGate } from "../../publish/gate.ts";
 import { type BatchSummary, carryBatch, type DatedClaim } from "./batch.ts";
-import { Bell } from "./bell.ts";
 import { Courier } from "./courier.ts";
-import { Lookout } from "./lookout.ts";
 import { RelayMeter } from "./meter.ts";
 import type { RelaySettings } from "./relay_options.ts";
 import { StoreWatch } from "./store_watch.ts";

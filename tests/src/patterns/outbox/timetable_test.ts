@@ -1,7 +1,7 @@
 /** When a relay looks next. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Lookout } from "../../../../src/patterns/outbox/lookout.ts";
+import { Lookout } from "../../../../src/internal/lookout.ts";
 import { Agenda, type Outlook, waitForNextLook } from "../../../../src/patterns/outbox/timetable.ts";
 
 const QUIET: Outlook = {

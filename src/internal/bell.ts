@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** A bell for one who waits; rung while nobody does, it is heard by the next wait. */
 export class Bell {

@@ -28,6 +28,11 @@ export class Lookout {
   #restartedMs = -Infinity;
   #nextMs = Infinity;
 
+  /** What is awaited, the oldest first. */
+  get awaited(): Iterable<string> {
+    return this.#awaited.keys();
+  }
+
   /** When to look; never while nothing is awaited. */
   get nextMs(): number {
     return this.#nextMs;
@@ -60,6 +65,12 @@ export class Lookout {
     }
     this.#intervalMs = hasSeen ? FIRST_MS : Math.min(this.#intervalMs * GROWTH, LONGEST_MS);
     this.#nextMs = this.#awaited.size === 0 ? Infinity : nowMs + this.#intervalMs;
+  }
+
+  /** Nobody has to look for these any more. */
+  forget(ids: Iterable<string>): void {
+    for (const id of ids) this.#awaited.delete(id);
+    if (this.#awaited.size === 0) this.#nextMs = Infinity;
   }
 
   #restart(nowMs: number): void {
