@@ -142,9 +142,10 @@ for (const driver of DRIVERS) {
           await commit.promise;
         });
         await place.clock.delay(100);
-        assert.equal(place.additions, 0);
+        const early = place.additions;
         commit.resolve();
         await adding;
+        assert.equal(early, 0);
         await until("the notice", () => place.additions === 1);
         await stop();
         await place.add("b");
