@@ -67,6 +67,9 @@ const OF_OTHER_TYPES: Readonly<Record<Type, readonly string[]>> = {
 /** Where RabbitMQ may put the leader of a quorum queue. */
 const LEADER_LOCATORS: readonly string[] = ["client-local", "balanced", "random", "least-leaders"];
 
+/** Where it may put a classic queue that is mirrored. */
+const MASTER_LOCATORS: readonly unknown[] = ["client-local", "min-masters", "random", undefined];
+
 /** Above that there are no priorities. */
 const HIGHEST_PRIORITY = 255;
 
@@ -157,6 +160,10 @@ function assertKnownWords(read: ArgumentReader): void {
   read.positive("x-quorum-initial-group-size");
   const locator = read.text("x-queue-leader-locator") ?? "client-local";
   if (!LEADER_LOCATORS.includes(locator)) throw read.invalid("x-queue-leader-locator", "invalid_queue_locator_arg");
+  // RabbitMQ closes the connection over it.
+  if (!MASTER_LOCATORS.includes(read.value("x-queue-master-locator"))) {
+    throw read.invalid("x-queue-master-locator", "invalid_queue_locator_arg");
+  }
 }
 
 function isAtLeastOnce(read: ArgumentReader): boolean {

@@ -171,6 +171,13 @@ const DIFFERENCES: readonly Difference[] = [
     },
   ],
   [
+    ["has no queue in a place that nobody can find"],
+    "pays no attention to the place that is named for a queue: there are no mirrors",
+    async (world) => {
+      for (const locator of ["nowhere", "", 5]) await world.queue(`q${locator}`, { "x-queue-master-locator": locator });
+    },
+  ],
+  [
     ["pays no attention to priorities on a quorum queue"],
     "hands out of a quorum queue two messages with a priority above 4 for each other one",
     async (world) => {

@@ -311,6 +311,20 @@ export function declaring(it: Scenario): void {
     await world.fill(queue, "and everything goes on");
   });
 
+  it("has no queue in a place that nobody can find", async (world) => {
+    for (const locator of ["nowhere", "", 5]) {
+      const [queue, { mq }] = [world.name(`q${locator}`), await world.connect()];
+      // RabbitMQ closes the connection over it, and does not say why.
+      const answer = await world.declareQueue(queue, { by: mq, arguments: { "x-queue-master-locator": locator } })
+        .catch(() => ({ status: "refused" }));
+      assert.equal(answer.status, "refused");
+      assert.deepEqual(await world.mq.checkQueue(queue), { status: "absent" });
+    }
+    for (const locator of ["client-local", "min-masters", "random"]) {
+      await world.queue(locator, { "x-queue-master-locator": locator });
+    }
+  });
+
   it("refuses names that are the broker's own", async (world) => {
     const name = "amq.acemq-contract";
     assert.equal(
