@@ -10,6 +10,7 @@ import { ArgumentReader } from "./argument_reader.ts";
 import { Consumer, type ConsumerOptions } from "./consumer.ts";
 import type { Declared } from "./equivalence.ts";
 import { MemoryQueue, type QueueHost } from "./queue.ts";
+import { assertDeadLetterExchange } from "./queue_settings.ts";
 import { preconditionFailed } from "./refusals.ts";
 import { MemoryStream } from "./stream.ts";
 import { beginning } from "./stream_offset.ts";
@@ -21,6 +22,7 @@ export type AnyQueue = MemoryQueue | MemoryStream;
 
 /** Makes the queue that is asked for, of a connection's own where there is an owner; throws the `Refusal` of what cannot be made. */
 export function newQueue(spec: Declared<QueueSpec>, host: QueueHost, owner: object | undefined): AnyQueue {
+  assertDeadLetterExchange(spec);
   return asksForStream(spec) ? new MemoryStream(spec, host.clock) : new MemoryQueue(spec, host, owner);
 }
 

@@ -13,6 +13,9 @@ import { kindOf } from "./wire_kind.ts";
 /** The longest time the broker can wait for, milliseconds: ten years. */
 export const LONGEST_TIME_MS = 315_360_000_000;
 
+/** Where RabbitMQ may put the leader of a queue that several nodes have. */
+const LEADER_LOCATORS: readonly string[] = ["client-local", "balanced", "random", "least-leaders"];
+
 /** The arguments of one queue. */
 export class ArgumentReader {
   readonly #name: string;
@@ -75,6 +78,12 @@ export class ArgumentReader {
     const value = this.value(argument);
     if (value === undefined || typeof value === "string") return value;
     throw this.unacceptable(argument, value);
+  }
+
+  /** Throws for a place that there is none of. */
+  assertLeaderLocator(): void {
+    const locator = this.text("x-queue-leader-locator") ?? "client-local";
+    if (!LEADER_LOCATORS.includes(locator)) throw this.invalid("x-queue-leader-locator", "invalid_queue_locator_arg");
   }
 
   invalid(argument: string, reason: string): Refusal {

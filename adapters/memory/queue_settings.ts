@@ -64,10 +64,7 @@ const OF_OTHER_TYPES: Readonly<Record<Type, readonly string[]>> = {
   ],
 };
 
-/** Where RabbitMQ may put the leader of a quorum queue. */
-const LEADER_LOCATORS: readonly string[] = ["client-local", "balanced", "random", "least-leaders"];
-
-/** Where it may put a classic queue that is mirrored. */
+/** Where RabbitMQ may put a classic queue that is mirrored. */
 const MASTER_LOCATORS: readonly unknown[] = ["client-local", "min-masters", "random", undefined];
 
 /** Above that there are no priorities. */
@@ -82,8 +79,7 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
   const type = queueType(new ArgumentReader(spec));
   const read = new ArgumentReader(spec, OF_OTHER_TYPES[type]);
   const isQuorum = type === "quorum";
-  const settings: QueueSettings = {
-    isQuorum,
+  const kept = {
     expiresMs: expiresMs(read),
     ttlMs: read.timeMs("x-message-ttl"),
     deadLetterExchange: deadLetterExchange(read),
@@ -91,16 +87,23 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
     isPatient: isAtLeastOnce(read),
     maxLength: read.wholeNumber("x-max-length"),
     maxLengthBytes: read.wholeNumber("x-max-length-bytes"),
-    maxPriority: maxPriority(read),
-    overflow: overflow(read, isQuorum),
-    isSingle: read.truth("x-single-active-consumer"),
-    deliveryLimit: deliveryLimit(read),
   };
-  assertKnownWords(read);
+  // What makes no difference in memory is still refused where it makes no sense.
+  for (const argument of ["x-max-in-memory-length", "x-max-in-memory-bytes"]) read.wholeNumber(argument);
+  const taken = { maxPriority: maxPriority(read), overflow: overflow(read, isQuorum) };
+  assertStorage(read);
+  const isSingle = read.truth("x-single-active-consumer");
+  assertPlace(read);
   read.assertNoneIsForeign(type);
   if (isQuorum) read.assertReplicable(spec);
   // Only together: what is dropped at the head would have to wait in a queue that has no room for it.
-  return { ...settings, isPatient: settings.isPatient && settings.overflow === "reject-publish" };
+  const isPatient = kept.isPatient && taken.overflow === "reject-publish";
+  return { isQuorum, ...kept, ...taken, isSingle, deliveryLimit: deliveryLimit(read), isPatient };
+}
+
+/** The broker looks whether it may use the exchange before it looks at anything else, of a queue of any type. */
+export function assertDeadLetterExchange(spec: Declared<QueueSpec>): void {
+  deadLetterExchange(new ArgumentReader(spec));
 }
 
 function queueType(read: ArgumentReader): Type {
@@ -148,22 +151,23 @@ function deliveryLimit(read: ArgumentReader): number {
   return typeof value === "number" || typeof value === "bigint" ? Number(value) : Infinity;
 }
 
-/** What makes no difference in memory is still refused where it makes no sense. */
-function assertKnownWords(read: ArgumentReader): void {
-  for (const argument of ["x-max-in-memory-length", "x-max-in-memory-bytes"]) read.wholeNumber(argument);
+/** How a classic queue is stored. */
+function assertStorage(read: ArgumentReader): void {
   const mode = read.text("x-queue-mode") ?? "default";
   if (mode !== "default" && mode !== "lazy") throw read.invalid("x-queue-mode", `"unsupported queue mode '${mode}'"`);
   const version = read.wholeNumber("x-queue-version");
   if (version !== Infinity && version !== 1 && version !== 2) {
     throw read.invalid("x-queue-version", `"unsupported queue version '${version}'"`);
   }
+}
+
+/** Where it is stored. */
+function assertPlace(read: ArgumentReader): void {
   read.positive("x-quorum-initial-group-size");
-  const locator = read.text("x-queue-leader-locator") ?? "client-local";
-  if (!LEADER_LOCATORS.includes(locator)) throw read.invalid("x-queue-leader-locator", "invalid_queue_locator_arg");
+  read.assertLeaderLocator();
   // RabbitMQ closes the connection over it.
-  if (!MASTER_LOCATORS.includes(read.value("x-queue-master-locator"))) {
-    throw read.invalid("x-queue-master-locator", "invalid_queue_locator_arg");
-  }
+  if (MASTER_LOCATORS.includes(read.value("x-queue-master-locator"))) return;
+  throw read.invalid("x-queue-master-locator", "invalid_queue_locator_arg");
 }
 
 function isAtLeastOnce(read: ArgumentReader): boolean {

@@ -58,6 +58,8 @@ export function streamSettings(spec: Declared<QueueSpec>): StreamSettings {
     maxAgeMs: maxAgeMs(read),
     segmentBytes: segmentBytes(read),
   };
+  read.positive("x-initial-cluster-size");
+  read.assertLeaderLocator();
   read.assertNoneIsForeign("stream");
   read.assertReplicable(spec);
   if (settings.segmentBytes <= LARGEST_SEGMENT_BYTES) return settings;

@@ -186,6 +186,19 @@ const REFUSED: readonly (readonly [spec: Partial<QueueSpec>, words: string])[] =
     { arguments: { "x-queue-type": "quorum", "x-quorum-initial-group-size": 0 } },
     "invalid arg 'x-quorum-initial-group-size' for queue 'Q' in vhost '/': {value_zero,0}",
   ],
+  // Of several things that are wrong it names one.
+  [
+    { arguments: { "x-expires": 0, "x-queue-type": "foo", "x-dead-letter-exchange": 5 } },
+    "invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'Q' in vhost '/'",
+  ],
+  [
+    { arguments: { "x-single-active-consumer": "yes", "x-queue-version": 3 } },
+    "invalid arg 'x-queue-version' for queue 'Q' in vhost '/': \"unsupported queue version '3'\"",
+  ],
+  [
+    { arguments: { "x-queue-type": "quorum", "x-overflow": "foo", "x-max-in-memory-bytes": -1 } },
+    "invalid arg 'x-max-in-memory-bytes' for queue 'Q' in vhost '/': {value_negative,-1}",
+  ],
   [
     { durable: false, exclusive: true, arguments: { "x-queue-type": "quorum" } },
     "invalid property 'exclusive-owner' for queue 'Q' in vhost '/'",

@@ -89,6 +89,18 @@ const REFUSED: readonly (readonly [spec: Partial<QueueSpec>, words: string])[] =
     ] as const
   ),
   [
+    { arguments: { "x-initial-cluster-size": 0 } },
+    "invalid arg 'x-initial-cluster-size' for queue 'Q' in vhost '/': {value_zero,0}",
+  ],
+  [
+    { durable: false, arguments: { "x-queue-leader-locator": "nowhere" } },
+    "invalid arg 'x-queue-leader-locator' for queue 'Q' in vhost '/': invalid_queue_locator_arg",
+  ],
+  [
+    { arguments: { "x-max-age": "1w", "x-dead-letter-exchange": 5 } },
+    "invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'Q' in vhost '/'",
+  ],
+  [
     { arguments: { "x-stream-max-segment-size-bytes": 3_000_000_001 } },
     "Exceeded max value for x-stream-max-segment-size-bytes",
   ],
