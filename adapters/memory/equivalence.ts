@@ -8,7 +8,7 @@ import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
 import type { ExchangeSpec, QueueSpec } from "../../src/topology/specs.ts";
 import { inequivalent, lockedQueue, type Refusal } from "./refusals.ts";
 import { isSameValue } from "./wire_equality.ts";
-import { kindOf } from "./wire_kind.ts";
+import { kindOf, textOf } from "./wire_kind.ts";
 
 /** A specification whose arguments have crossed the wire. */
 export type Declared<Spec> = Omit<Spec, "arguments"> & { readonly arguments: WireTable };
@@ -93,7 +93,7 @@ function difference(what: string, comparisons: readonly Comparison[]): Refusal |
   const [name, there, asked] = found;
   const words = there === undefined || asked === undefined
     ? `received ${withKind(asked)} but current is ${withKind(there)}`
-    : `received '${asked}' but current is '${there}'`;
+    : `received '${textOf(asked)}' but current is '${textOf(there)}'`;
   return inequivalent(`inequivalent arg '${name}' for ${what} in vhost '/': ${words}`);
 }
 
@@ -109,5 +109,5 @@ function argument(args: WireTable, name: string): WireValue | undefined {
 }
 
 function withKind(value: WireValue | undefined): string {
-  return value === undefined ? "none" : `the value '${value}' of type '${kindOf(value)}'`;
+  return value === undefined ? "none" : `the value '${textOf(value)}' of type '${kindOf(value)}'`;
 }

@@ -6,14 +6,14 @@
 
 import type { WireTable, WireValue } from "../../src/message/wire_value.ts";
 import { preconditionFailed, type Refusal } from "./refusals.ts";
-import { kindOf } from "./wire_kind.ts";
+import { kindOf, textOf } from "./wire_kind.ts";
 import { isSameValue } from "./wire_equality.ts";
 
 /** Why the broker refuses the arguments of a binding; undefined where it does not. */
 export function xMatchRefusal(args: WireTable): Refusal | undefined {
   const mode = modeOf(args);
   if (typeof mode !== "string") {
-    const found = `${kindOf(mode)} (value ${String(mode)})`;
+    const found = `${kindOf(mode)} (value ${textOf(mode)})`;
     return preconditionFailed(`Invalid x-match field type ${found}; expected longstr`);
   }
   if (["all", "any", "all-with-x", "any-with-x"].includes(mode)) return undefined;

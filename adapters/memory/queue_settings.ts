@@ -93,9 +93,11 @@ export function queueSettings(spec: Declared<QueueSpec>): QueueSettings {
   const taken = { maxPriority: maxPriority(read), overflow: overflow(read, isQuorum) };
   assertStorage(read);
   const isSingle = read.truth("x-single-active-consumer");
-  assertPlace(read);
+  read.positive("x-quorum-initial-group-size");
+  read.assertLeaderLocator();
   read.assertNoneIsForeign(type);
   if (isQuorum) read.assertReplicable(spec);
+  assertMasterLocator(read);
   // Only together: what is dropped at the head would have to wait in a queue that has no room for it.
   const isPatient = kept.isPatient && taken.overflow === "reject-publish";
   return { isQuorum, ...kept, ...taken, isSingle, deliveryLimit: deliveryLimit(read), isPatient };
@@ -161,11 +163,8 @@ function assertStorage(read: ArgumentReader): void {
   }
 }
 
-/** Where it is stored. */
-function assertPlace(read: ArgumentReader): void {
-  read.positive("x-quorum-initial-group-size");
-  read.assertLeaderLocator();
-  // RabbitMQ closes the connection over it.
+/** RabbitMQ closes the connection over a place that there is none of. */
+function assertMasterLocator(read: ArgumentReader): void {
   if (MASTER_LOCATORS.includes(read.value("x-queue-master-locator"))) return;
   throw read.invalid("x-queue-master-locator", "invalid_queue_locator_arg");
 }

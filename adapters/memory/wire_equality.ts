@@ -18,12 +18,13 @@ import {
  * Equality of two values that have both crossed the wire.
  *
  * Numbers are the same by their size, a timestamp is its seconds, text is its bytes; a list or a table is the same item by
- * item, in the same order.
+ * item, in the same order, and where there are no items they are the same.
  */
 export function isSameValue(one: WireValue | undefined, other: WireValue | undefined): boolean {
   const [a, b] = [comparable(one), comparable(other)];
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && areSame(a, b, Object.is);
+  if (isEmpty(a) && isEmpty(b)) return true;
   if (Array.isArray(a)) return Array.isArray(b) && areSame(a, b, isSameValue);
   if (a instanceof WireDecimal) return b instanceof WireDecimal && a.scale === b.scale && a.unscaled === b.unscaled;
   return isWireTable(a) && isWireTable(b) && areSame(Object.entries(a).flat(), Object.entries(b).flat(), isSameValue);
@@ -38,6 +39,11 @@ function comparable(value: WireValue | undefined): WireValue | undefined {
   if (value instanceof WireDouble) return comparable(value.value);
   if (value instanceof WireUnsigned) return value.value;
   return value instanceof WireText ? value.bytes : value;
+}
+
+/** A list or a table with nothing in it. */
+function isEmpty(value: WireValue): boolean {
+  return (Array.isArray(value) || isWireTable(value)) && Object.keys(value).length === 0;
 }
 
 function areSame<T>(one: ArrayLike<T>, other: ArrayLike<T>, isSame: (a: T, b: T) => boolean): boolean {

@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { TopologyError } from "../../../src/errors.ts";
+import type { HeaderValue } from "../../../src/message/header_value.ts";
 import type { DeclareResult } from "../../../src/ports/broker.ts";
 import type { DeclareArguments, ExchangeSpec, ExchangeType, QueueSpec } from "../../../src/topology/specs.ts";
 import { askingFor, type Scenario } from "./world.ts";
@@ -49,6 +50,21 @@ const DIFFERENCES: readonly (readonly [label: string, spec: Partial<QueueSpec>, 
     "a number as text",
     change("x-max-length", "5"),
     "'x-max-length' for queue 'Q' in vhost '/': received '5' but current is '5'",
+  ],
+  [
+    "a fraction for a number",
+    change("x-message-ttl", 2.5),
+    "'x-message-ttl' for queue 'Q' in vhost '/': received '2.5' but current is '60000'",
+  ],
+  [
+    "a fraction more",
+    change("x-max-length-bytes", 1.5),
+    "'x-max-length-bytes' for queue 'Q' in vhost '/': received the value '1.5' of type 'double' but current is none",
+  ],
+  [
+    "a time more",
+    change("x-max-length-bytes", new Date(1_000_000)),
+    "'x-max-length-bytes' for queue 'Q' in vhost '/': received the value '1000' of type 'timestamp' but current is none",
   ],
   [
     "no durability",
@@ -567,7 +583,7 @@ export function declaring(it: Scenario): void {
   });
 }
 
-function change(name: string, value: string | number | undefined): Partial<QueueSpec> {
+function change(name: string, value: HeaderValue | undefined): Partial<QueueSpec> {
   const { [name]: _, ...others } = ARGUMENTS;
   return { arguments: value === undefined ? others : { ...others, [name]: value } };
 }
