@@ -17,17 +17,11 @@ import type { DeathReason } from "./death_history.ts";
 import type { Declared } from "./equivalence.ts";
 import { Expiry } from "./expiry.ts";
 import { type QueueSettings, queueSettings } from "./queue_settings.ts";
-import type { QueueEntry } from "./ready_list.ts";
+import type { PulledEntry, QueueEntry } from "./ready_list.ts";
 import type { Hands } from "./holder.ts";
 import { noPull } from "./refusals.ts";
 import type { StoredMessage } from "./stored_message.ts";
 import type { Burial } from "./unburied.ts";
-
-/** What was taken off a queue, and what was behind it. */
-export interface PulledEntry {
-  readonly entry: QueueEntry;
-  readonly waiting: number;
-}
 
 /** What a queue needs of the broker it is in. */
 export interface QueueHost {
@@ -159,21 +153,21 @@ export class MemoryQueue implements ConsumedQueue {
 
   /** A classic queue finds the old place again; a quorum queue without a delivery limit puts it at the back. */
   requeue(entry: QueueEntry): void {
-    this.#comesBack(entry, this.isQuorum && this.settings.deliveryLimit === Infinity);
-    this.#settleDown();
+    this.#takeBack([entry], this.isQuorum && this.settings.deliveryLimit === Infinity);
   }
 
   giveBack(entries: readonly QueueEntry[]): void {
-    this.#host.together(() => entries.forEach((entry) => this.#comesBack(entry, false)));
-    this.#settleDown();
+    this.#takeBack(entries, false);
   }
 
   discard(entry: QueueEntry): void {
     if (this.#isGone) return;
     this.#unsettled--;
-    this.#host.bury(entry.message, this, "rejected");
-    this.#letGo();
-    this.#observe();
+    this.#host.together(() => {
+      this.#host.bury(entry.message, this, "rejected");
+      this.#letGo();
+      this.#dispatch();
+    });
   }
 
   /** Somebody has asked for it or declared it again: a use of a classic queue, not of a quorum queue. */
@@ -266,14 +260,17 @@ export class MemoryQueue implements ConsumedQueue {
     else this.#ready.giveBack(entry);
   }
 
-  /** Deals with what has come back: a quorum queue hands it out before it looks at its length. */
-  #settleDown(): void {
-    if (this.isQuorum) this.#dispatch();
-    this.#dropOverflow();
-    this.#expiry.look();
-    if (!this.isQuorum) this.#dispatch();
-    this.expire();
-    this.#letGo();
+  /** A quorum queue hands out what has come back before it looks at its length. */
+  #takeBack(entries: readonly QueueEntry[], toTheBack: boolean): void {
+    this.#host.together(() => {
+      for (const entry of entries) this.#comesBack(entry, toTheBack);
+      if (this.isQuorum) this.#dispatch();
+      this.#dropOverflow();
+      this.#expiry.look();
+      if (!this.isQuorum) this.#dispatch();
+      this.expire();
+      this.#letGo();
+    });
   }
 
   #dispatch(): void {

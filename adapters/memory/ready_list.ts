@@ -21,6 +21,12 @@ export interface QueueEntry {
   returns: number;
 }
 
+/** What was taken off a queue, and what was behind it. */
+export interface PulledEntry {
+  readonly entry: QueueEntry;
+  readonly waiting: number;
+}
+
 /** Waiting entries. */
 export class ReadyList {
   readonly #fresh = new Deque<QueueEntry>();

@@ -105,6 +105,23 @@ function ofMessages(it: Scenario): void {
     assert.deepEqual(await world.bodies(queue, 3), ["held 2", "waiting", "another"]);
   });
 
+  it("hands out the next message and looks for what has expired before a rejected one comes back", async (world) => {
+    const queue = world.name("q");
+    const args = { "x-max-priority": 5, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": queue };
+    assert.deepEqual(await world.declareQueue(queue, { arguments: args }), { status: "declared" });
+    await prioritised(world, queue, [["1", 5], ["2", 5]]);
+    const { deliveries, bodies } = await world.read(queue, { prefetch: 1 });
+    await world.until("a message in hand", () => deliveries.length === 1);
+    for (const body of ["unseen 1", "unseen 2"]) await world.publish(queue, { body, expirationMs: 0 });
+    await world.depth(queue, 3);
+    deliveries[0]?.settle("discard");
+    await world.depth(queue, 1);
+    await world.until("the next message", () => deliveries.length === 2);
+    deliveries[1]?.settle("ack");
+    await world.until("the rejected one", () => deliveries.length === 3);
+    assert.deepEqual(bodies(), ["1", "2", "1"]);
+  });
+
   it("removes messages of every priority", async (world) => {
     const queue = await world.queue("q", { "x-max-priority": 5 });
     await prioritised(world, queue, [["1", 1], ["2", 5], ["3", undefined]]);
