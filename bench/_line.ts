@@ -39,6 +39,8 @@ export type Unit = "messages/s" | "us CPU/message" | "s/10,000" | "ms p50" | "ms
 export interface Budget {
   /** Processor time on top of the bare client, microseconds for each message. */
   readonly cpuOverBareUs?: number;
+  /** Processor time, as a part of the bare one; also kept where the spread reaches it. */
+  readonly cpuToBare?: number;
   /** Processor time altogether, microseconds for each message. */
   readonly cpuUs?: number;
   /** Rate, as a part of the bare client's; also kept where the spread reaches it. */
@@ -100,10 +102,13 @@ export function lineOf(measured: MeasuredCase, unit: Unit, samples: Samples): Be
   return { ...line, missed: MISSED[unit](line, measured.budget) };
 }
 
-function missedCpu(line: BenchLine, { cpuOverBareUs, cpuUs }: Budget): string[] {
+function missedCpu(line: BenchLine, { cpuOverBareUs, cpuToBare, cpuUs }: Budget): string[] {
   const missed: string[] = [];
   if (cpuOverBareUs !== undefined && line.difference > cpuOverBareUs) {
     missed.push(`at most ${cpuOverBareUs} us of CPU over the bare client, found ${line.difference}`);
+  }
+  if (cpuToBare !== undefined && line.ratio > cpuToBare && line.spread[0] > cpuToBare) {
+    missed.push(`at most ${cpuToBare} of the bare CPU, found ${line.ratio}`);
   }
   if (cpuUs !== undefined && line.ours > cpuUs) missed.push(`at most ${cpuUs} us of CPU, found ${line.ours}`);
   return missed;

@@ -42,9 +42,41 @@ describe("the features the README lists", () => {
     }
   });
 
-  it("are all there is a page about, beside the guarantees and the decisions [DOC-05]", () => {
+  it("are all there is a page about, beside the formats, the guarantees and the decisions [DOC-05]", () => {
     const linked = rows.map(([, , page = ""]) => /docs\/([a-z-]+\.md)/.exec(page)?.[1] ?? "");
-    assert.deepEqual([...linked, "decisions.md", "delivery-guarantees.md"].sort(), pages);
+    const others = pages.filter((page) => !page.startsWith("codec-"));
+    assert.deepEqual([...linked, "decisions.md", "delivery-guarantees.md"].sort(), others);
+  });
+});
+
+describe("the formats", () => {
+  /** Those that have a name in the code, and those that are an import of their own whose codec is called like it. */
+  const formats = async (): Promise<string[]> => {
+    const [, union = ""] = /export type CodecName = (.+);/.exec(read("src/codec/codecs.ts")) ?? [];
+    const names = [...union.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name).filter((name) => name !== "string");
+    const { exports } = JSON.parse(read("deno.json")) as { readonly exports: Readonly<Record<string, string>> };
+    const imported: string[] = [];
+    for (const subpath of Object.keys(exports).map((one) => one.slice(2)).filter((one) => /^\w+$/.test(one))) {
+      if (`${subpath}Codec` in await import(`@acemq/amqp/${subpath}`)) imported.push(subpath);
+    }
+    return [...new Set([...names, ...imported])].sort();
+  };
+
+  it("have a page each, which the overview and the index link, and no other has one [DOC-05]", async () => {
+    const expected = (await formats()).map((name) => `codec-${name}.md`);
+    assert.ok(expected.length >= 6);
+    assert.deepEqual(pages.filter((page) => page.startsWith("codec-")), expected);
+    const overview = [...read("docs/codecs.md").matchAll(/\]\((codec-[a-z-]+\.md)\)/g)].map(([, page = ""]) => page);
+    assert.deepEqual([...new Set(overview)].sort(), expected);
+  });
+
+  it("say what they can and cannot hold and what other languages see, with an example that runs [DOC-05]", async () => {
+    for (const name of await formats()) {
+      const page = read(`docs/codec-${name}.md`);
+      for (const part of ["## What it can and cannot hold", "## What other languages see", "```ts runnable"]) {
+        assert.ok(page.includes(part), `codec-${name}.md: ${part}`);
+      }
+    }
   });
 });
 

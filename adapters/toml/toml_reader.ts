@@ -12,8 +12,10 @@ import { isInt64 } from "./toml_scalar.ts";
 /** The value of a document, at most `maxDepth` levels of it. */
 export function readToml(library: TomlLibrary, text: string, maxDepth: number): unknown {
   const document = parse(library, text, maxDepth);
-  assertDatesExist(text);
-  return plain(document, maxDepth, maxDepth);
+  const reader = new Reader(maxDepth);
+  const value = reader.collection(document as object, maxDepth);
+  if (reader.hasTimes) assertDatesExist(text);
+  return value;
 }
 
 function parse({ parse }: TomlLibrary, text: string, maxDepth: number): unknown {
@@ -28,25 +30,57 @@ function parse({ parse }: TomlLibrary, text: string, maxDepth: number): unknown 
   }
 }
 
-/** The same value of objects with a prototype, and of dates that are instants or text. */
-function plain(value: unknown, left: number, maxDepth: number): unknown {
-  if (typeof value === "bigint") return int64(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Date) return timeOf(value as TomlTime);
-  if (left === 0) throw new DecodeError(`Cannot read the body as TOML: it is nested deeper than ${maxDepth} levels`);
-  if (Array.isArray(value)) {
-    // The list is nobody else's.
-    for (let index = 0; index < value.length; index++) value[index] = plain(value[index], left - 1, maxDepth);
-    return value;
+/** Makes the same value of objects with a prototype, and of dates that are instants or text. */
+class Reader {
+  readonly #maxDepth: number;
+  /** Whether there was a date or a time. */
+  hasTimes = false;
+
+  constructor(maxDepth: number) {
+    this.#maxDepth = maxDepth;
   }
-  const table = value as Readonly<Record<string, unknown>>;
-  const object: Record<string, unknown> = {};
-  for (const name of Object.keys(table)) {
-    const member = plain(table[name], left - 1, maxDepth);
-    if (name !== "__proto__") object[name] = member;
-    else Object.defineProperty(object, name, { value: member, enumerable: true, configurable: true, writable: true });
+
+  collection(value: object, left: number): unknown {
+    if (left === 0) {
+      throw new DecodeError(`Cannot read the body as TOML: it is nested deeper than ${this.#maxDepth} levels`);
+    }
+    return Array.isArray(value) ? this.#list(value, left - 1) : this.#table(value as Table, left - 1);
   }
-  return object;
+
+  /** The list is nobody else's. */
+  #list(list: unknown[], left: number): unknown[] {
+    for (let index = 0; index < list.length; index++) {
+      const item = list[index];
+      if (isScalar(item)) continue;
+      list[index] = this.#other(item, left);
+    }
+    return list;
+  }
+
+  #table(table: Table, left: number): unknown {
+    const object: Record<string, unknown> = {};
+    for (const name of Object.keys(table)) {
+      const given = table[name];
+      const value = isScalar(given) ? given : this.#other(given, left);
+      if (name !== "__proto__") object[name] = value;
+      else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+    }
+    return object;
+  }
+
+  #other(value: unknown, left: number): unknown {
+    if (typeof value === "bigint") return int64(value);
+    if (!(value instanceof Date)) return this.collection(value as object, left);
+    this.hasTimes = true;
+    return timeOf(value as TomlTime);
+  }
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Whether a value is as it was read: text, a number or a boolean. */
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object" && typeof value !== "bigint";
 }
 
 function int64(value: bigint): bigint {

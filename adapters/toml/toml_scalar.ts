@@ -13,7 +13,8 @@ export function tomlKey(name: string): string {
 
 /** Text as a basic string, on one line. JSON's escapes are TOML's, but for DEL, which JSON leaves as it is. */
 export function tomlString(text: string): string {
-  return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
+  const quoted = JSON.stringify(text);
+  return quoted.includes("\u007f") ? quoted.replaceAll("\u007f", "\\u007f") : quoted;
 }
 
 /**
@@ -21,10 +22,11 @@ export function tomlString(text: string): string {
  * which this number does not claim to be exactly, and which may have more than 64 bits.
  */
 export function tomlNumber(value: number): string {
+  if (Number.isSafeInteger(value) && value !== 0) return String(value);
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   if (Object.is(value, -0)) return "-0.0";
   const text = String(value);
-  return Number.isSafeInteger(value) || /[.e]/.test(text) ? text : `${text}.0`;
+  return value === 0 || /[.e]/.test(text) ? text : `${text}.0`;
 }
 
 /** Whether a TOML integer, which has 64 bits, can hold the value. */

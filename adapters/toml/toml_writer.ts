@@ -18,20 +18,14 @@ export function tomlText(value: unknown, maxDepth: number): string {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Where a value stands, and how many levels it may have. */
-interface Place {
-  readonly depth: number;
-  readonly left: number;
-}
-
 /** A table or a list of tables, which comes after the values of the table it belongs to. */
 interface Section {
-  readonly name: string;
+  readonly key: string;
   readonly position: number;
   readonly content: Table | readonly Table[];
-  readonly left: number;
 }
 
+/** `depth` is the place on the trail throughout, and `left` how many levels there may still be. */
 class Writer {
   readonly #maxDepth: number;
   readonly #trail: Trail = [];
@@ -42,46 +36,47 @@ class Writer {
   }
 
   document(value: unknown): string {
-    const [top, left] = this.#resolved(value, { depth: 0, left: this.#maxDepth }, "");
+    const top = typeof value === "object" && value !== null ? this.#resolved(value, "", 0) : value;
     if (!isTable(top)) {
       throw new EncodeError(`Cannot write the payload as TOML: the top must be a table, found ${nameOf(top)}`);
     }
-    this.#table(top, "", { depth: 0, left });
+    this.#table(top, "", 0, this.#maxDepth);
     return this.#text;
   }
 
   /** The values of a table, then the tables in it. `path` is its own header's, empty at the top. */
-  #table(table: Table, path: string, { depth, left }: Place): void {
-    const inner = { depth: depth + 1, left: this.#deeper(left, depth) };
-    const sections: Section[] = [];
-    let position = 0;
+  #table(table: Table, path: string, depth: number, left: number): void {
+    const inner = this.#deeper(left, depth);
+    let sections: Section[] | undefined;
+    let position = -1;
     for (const name of Object.keys(table)) {
-      this.#trail[depth] = position;
       const member = table[name];
-      if (member !== undefined) {
-        const key = this.#key(name, inner.depth);
-        const [value, innerLeft] = this.#resolved(member, inner, name);
-        if (isTable(value)) sections.push({ name: key, position, content: value, left: innerLeft });
-        else if (this.#isTables(value)) sections.push({ name: key, position, content: value, left: innerLeft });
-        else this.#text += `${key} = ${this.#inline(value, { depth: inner.depth, left: innerLeft })}\n`;
+      this.#trail[depth] = ++position;
+      if (member === undefined) continue;
+      const key = this.#key(name, depth + 1);
+      if (typeof member !== "object" || member === null) {
+        this.#text += `${key} = ${this.#scalar(member, depth + 1)}\n`;
+        continue;
       }
-      position++;
+      const content = this.#resolved(member, name, depth + 1);
+      if (isTable(content) || isTables(content)) (sections ??= []).push({ key, position, content });
+      else this.#text += `${key} = ${this.#inline(content, depth + 1, inner)}\n`;
     }
-    for (const section of sections) this.#section(section, path, depth);
+    for (const section of sections ?? []) this.#section(section, path, depth, inner);
   }
 
-  #section({ name, position, content, left }: Section, path: string, depth: number): void {
+  #section({ key, position, content }: Section, path: string, depth: number, left: number): void {
     this.#trail[depth] = position;
-    const header = path === "" ? name : `${path}.${name}`;
+    const header = path === "" ? key : `${path}.${key}`;
     if (!Array.isArray(content)) {
       this.#header(`[${header}]`);
-      return this.#table(content as Table, header, { depth: depth + 1, left });
+      return this.#table(content as Table, header, depth + 1, left);
     }
     const inner = this.#deeper(left, depth + 1);
     content.forEach((item, index) => {
       this.#header(`[[${header}]]`);
       this.#trail[depth + 1] = ~index;
-      this.#table(item, header, { depth: depth + 2, left: inner });
+      this.#table(item, header, depth + 2, inner);
     });
   }
 
@@ -89,35 +84,35 @@ class Writer {
     this.#text += this.#text === "" ? `${text}\n` : `\n${text}\n`;
   }
 
-  /** A value on one line. */
-  #inline(value: unknown, place: Place): string {
-    const { depth, left } = place;
-    if (Array.isArray(value)) {
-      const inner = this.#deeper(left, depth);
-      const items = Array.from(value, (item: unknown, index) => {
-        this.#trail[depth] = ~index;
-        return this.#member(item, { depth: depth + 1, left: inner }, String(index));
-      });
-      return `[${items.join(", ")}]`;
-    }
-    return isTable(value) ? this.#inlineTable(value, place) : this.#scalar(value, depth);
+  /** A value on one line; an object has been resolved. */
+  #inline(value: unknown, depth: number, left: number): string {
+    if (Array.isArray(value)) return this.#inlineList(value, depth, this.#deeper(left, depth));
+    return isTable(value) ? this.#inlineTable(value, depth, this.#deeper(left, depth)) : this.#scalar(value, depth);
   }
 
-  #inlineTable(table: Table, { depth, left }: Place): string {
-    const inner = this.#deeper(left, depth);
+  #inlineList(list: readonly unknown[], depth: number, left: number): string {
+    let items = "";
+    for (let index = 0; index < list.length; index++) {
+      this.#trail[depth] = ~index;
+      const item = this.#member(list[index], String(index), depth + 1, left);
+      items += index === 0 ? item : `, ${item}`;
+    }
+    return `[${items}]`;
+  }
+
+  #inlineTable(table: Table, depth: number, left: number): string {
     const members: string[] = [];
     Object.keys(table).forEach((name, position) => {
       if (table[name] === undefined) return;
       this.#trail[depth] = position;
-      const key = this.#key(name, depth + 1);
-      members.push(`${key} = ${this.#member(table[name], { depth: depth + 1, left: inner }, name)}`);
+      members.push(`${this.#key(name, depth + 1)} = ${this.#member(table[name], name, depth + 1, left)}`);
     });
     return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
   }
 
-  #member(value: unknown, place: Place, key: string): string {
-    const [resolved, left] = this.#resolved(value, place, key);
-    return this.#inline(resolved, { depth: place.depth, left });
+  #member(value: unknown, key: string, depth: number, left: number): string {
+    if (typeof value !== "object" || value === null) return this.#scalar(value, depth);
+    return this.#inline(this.#resolved(value, key, depth), depth, left);
   }
 
   #scalar(value: unknown, depth: number): string {
@@ -127,7 +122,7 @@ class Writer {
       case "number":
         return tomlNumber(value);
       case "boolean":
-        return String(value);
+        return value ? "true" : "false";
       case "bigint":
         if (!isInt64(value)) throw this.#refusal("an integer of more than 64 bits", depth);
         return String(value);
@@ -152,31 +147,28 @@ class Writer {
     return text;
   }
 
-  /** What stands for a value: a text for bytes, whatever `toJSON` gives; each of those costs a level. */
-  #resolved(value: unknown, { depth, left }: Place, key: string): [value: unknown, left: number] {
-    if (typeof value !== "object" || value === null) return [value, left];
-    switch (objectKind(value)) {
-      case "bytes":
-        return [encodeBase64(bytesOf(value as ArrayBufferView)), left];
-      case "opaque":
-        throw this.#refusal(`an instance of ${classOf(value)}`, depth);
-      case "replaced": {
-        const inner = this.#deeper(left, depth);
-        return this.#resolved((value as { toJSON(key: string): unknown }).toJSON(key), { depth, left: inner }, key);
-      }
-      default:
-        return [value, left];
+  /** What stands for an object: a text for bytes, whatever `toJSON` gives in the end, mostly itself. */
+  #resolved(value: object, key: string, depth: number): unknown {
+    let object = value;
+    for (let step = 0; step <= this.#maxDepth; step++) {
+      const kind = objectKind(object);
+      if (kind === "bytes") return encodeBase64(bytesOf(object as ArrayBufferView));
+      if (kind === "opaque") throw this.#refusal(`an instance of ${classOf(object)}`, depth);
+      if (kind !== "replaced") return object;
+      const replacement = (object as { toJSON(key: string): unknown }).toJSON(key);
+      if (typeof replacement !== "object" || replacement === null) return replacement;
+      object = replacement;
     }
-  }
-
-  /** Whether a list is one of tables alone, which has a form of its own. */
-  #isTables(value: unknown): value is readonly Table[] {
-    return Array.isArray(value) && value.length > 0 && value.every((item) => isTable(item) && isPlain(item));
+    throw this.#tooDeep(depth);
   }
 
   #deeper(left: number, depth: number): number {
     if (left > 0) return left - 1;
-    throw new EncodeError(
+    throw this.#tooDeep(depth);
+  }
+
+  #tooDeep(depth: number): EncodeError {
+    return new EncodeError(
       `Cannot write the payload as TOML: it is nested too deeply at ${placeOf(this.#trail, depth)}`,
     );
   }
@@ -190,9 +182,10 @@ function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Whether the members of an object are what is written: nothing stands for it, and nothing is hidden in it. */
-function isPlain(value: object): boolean {
-  return objectKind(value) === "record";
+/** Whether a list is one of tables alone, which has a form of its own. */
+function isTables(value: unknown): value is readonly Table[] {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((item) => typeof item === "object" && item !== null && objectKind(item) === "record");
 }
 
 function nameOf(value: unknown): string {

@@ -19,32 +19,22 @@ const MOST_ATTRIBUTES = 256;
 
 const DECLARATION = "xmlns:";
 
-/** Attributes by name, with their prefixes; an object without a prototype. */
-export type Attributes = Readonly<Record<string, string>>;
-
 /** The prefixes that are bound where a reader stands in a document. */
 export class Scope {
   /** How many of the elements around declare each prefix; `xml` is bound in every document. */
   readonly #bound = new Map<string, number>([["xml", 1]]);
 
-  /** Binds what an element declares. What comes back is handed to {@linkcode leave} at its end. */
-  enter(attributes: Attributes): readonly string[] {
-    let declared: string[] | undefined;
-    let count = 0;
-    for (const name in attributes) {
-      if (++count > MOST_ATTRIBUTES) {
-        throw new DecodeError(`Cannot read the body as XML: an element has more than ${MOST_ATTRIBUTES} attributes`);
-      }
-      if (!name.startsWith(DECLARATION)) continue;
-      const prefix = name.slice(DECLARATION.length);
-      this.#bound.set(prefix, (this.#bound.get(prefix) ?? 0) + 1);
-      (declared ??= []).push(prefix);
+  /** Binds what an element declares, if there is anything among the names of its attributes. */
+  enter(names: readonly string[]): void {
+    if (names.length > MOST_ATTRIBUTES) {
+      throw new DecodeError(`Cannot read the body as XML: an element has more than ${MOST_ATTRIBUTES} attributes`);
     }
-    return declared ?? NOTHING;
+    for (const name of names) if (name.startsWith(DECLARATION)) this.#count(name.slice(DECLARATION.length), 1);
   }
 
-  leave(declared: readonly string[]): void {
-    for (const prefix of declared) this.#bound.set(prefix, (this.#bound.get(prefix) ?? 1) - 1);
+  /** At the end of that element. */
+  leave(names: readonly string[]): void {
+    for (const name of names) if (name.startsWith(DECLARATION)) this.#count(name.slice(DECLARATION.length), -1);
   }
 
   /** A name without the prefix of its namespace, which must be bound. */
@@ -55,9 +45,11 @@ export class Scope {
     if (isWhole && (this.#bound.get(name.slice(0, at)) ?? 0) > 0) return name.slice(at + 1);
     throw new DecodeError("Cannot read the body as XML: a name in it has a prefix that is not bound");
   }
-}
 
-const NOTHING: readonly string[] = [];
+  #count(prefix: string, by: number): void {
+    this.#bound.set(prefix, (this.#bound.get(prefix) ?? 0) + by);
+  }
+}
 
 /** Whether an attribute declares a namespace. */
 export function isDeclaration(name: string): boolean {

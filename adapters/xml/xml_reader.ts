@@ -8,7 +8,7 @@ import { isUtf8 } from "../../src/codec/text_format.ts";
 import { DecodeError } from "../../src/errors.ts";
 import { assertXmlDepth } from "./depth.ts";
 import type { XmlElementNode, XmlLibrary, XmlNode } from "./library.ts";
-import { type Attributes, isBookkeeping, isDeclaration, Scope } from "./xml_name.ts";
+import { isBookkeeping, isDeclaration, Scope } from "./xml_name.ts";
 
 /** How a document is read. */
 export interface XmlReaderOptions {
@@ -20,10 +20,7 @@ export interface XmlReaderOptions {
 export function readXml(library: XmlLibrary, text: string, { exposeRoot, maxDepth }: XmlReaderOptions): unknown {
   assertXmlDepth(text, maxDepth);
   const root = rootOf(parse(library, text));
-  const scope = new Scope();
-  scope.enter(root.attributes);
-  const name = scope.localName(root.name);
-  const content = contentOf(root, scope);
+  const { name, content } = new Reader(text.includes("=")).root(root);
   return exposeRoot ? withMember({}, name, content) : content;
 }
 
@@ -56,49 +53,68 @@ function rootOf(nodes: readonly XmlNode[]): XmlElementNode {
   return root;
 }
 
-/** The text of a leaf; an object of the elements and the attributes of anything else. The depth was bounded before. */
-function contentOf({ attributes, children }: XmlElementNode, scope: Scope): unknown {
-  let object: Record<string, unknown> | undefined;
-  for (const node of children) {
-    if (node.type !== "element") continue;
-    const element = node as XmlElementNode;
-    const declared = scope.enter(element.attributes);
-    addElement(object ??= {}, scope.localName(element.name), contentOf(element, scope));
-    scope.leave(declared);
+/** Walks the elements; the depth was bounded before. */
+class Reader {
+  readonly #hasAttributes: boolean;
+  readonly #scope = new Scope();
+
+  /** Most documents have no attributes at all, and looking for some takes longer than reading the element. */
+  constructor(hasAttributes: boolean) {
+    this.#hasAttributes = hasAttributes;
   }
-  const isLeaf = object === undefined;
-  object = withAttributes(object, attributes, scope);
-  if (!isLeaf) return object;
-  const text = textOf(children);
-  if (object === undefined) return text;
-  return text === "" ? object : withMember(object, "", text);
+
+  root(root: XmlElementNode): { readonly name: string; readonly content: unknown } {
+    const names = this.#namesOf(root);
+    this.#scope.enter(names);
+    return { name: this.#scope.localName(root.name), content: this.#contentOf(root, names) };
+  }
+
+  #namesOf({ attributes }: XmlElementNode): readonly string[] {
+    return this.#hasAttributes ? Object.keys(attributes) : NONE;
+  }
+
+  /** The text of a leaf; an object of the elements and the attributes of anything else. */
+  #contentOf({ attributes, children }: XmlElementNode, names: readonly string[]): unknown {
+    let object: Record<string, unknown> | undefined;
+    for (let index = 0; index < children.length; index++) {
+      const node = children[index] as XmlNode | XmlElementNode;
+      if ("children" in node) this.#addElement(object ??= {}, node);
+    }
+    const isLeaf = object === undefined;
+    for (const name of names) {
+      const local = isDeclaration(name) ? name : this.#scope.localName(name);
+      if (isDeclaration(name) || isBookkeeping(name)) continue;
+      object ??= {};
+      // An element of the same name stands before an attribute.
+      if (!Object.hasOwn(object, local)) withMember(object, local, attributes[name]);
+    }
+    if (object === undefined) return textOf(children);
+    const text = isLeaf ? textOf(children) : "";
+    return text === "" ? object : withMember(object, "", text);
+  }
+
+  #addElement(object: Record<string, unknown>, element: XmlElementNode): void {
+    const names = this.#namesOf(element);
+    this.#scope.enter(names);
+    addContent(object, this.#scope.localName(element.name), this.#contentOf(element, names));
+    this.#scope.leave(names);
+  }
 }
 
+const NONE: readonly string[] = [];
+
 /** A name that stands a second time makes a list of its contents, which are no lists themselves. */
-function addElement(object: Record<string, unknown>, name: string, content: unknown): void {
-  const before = Object.hasOwn(object, name) ? object[name] : undefined;
-  if (before === undefined) withMember(object, name, content);
+function addContent(object: Record<string, unknown>, name: string, content: unknown): void {
+  const before = object[name];
+  // What is there without having been put there is the prototype's.
+  if (before === undefined || !Object.hasOwn(object, name)) withMember(object, name, content);
   else if (Array.isArray(before)) before.push(content);
   else withMember(object, name, [before, content]);
 }
 
-/** The attributes that are of the payload; an element of the same name stands before one. */
-function withAttributes(
-  object: Record<string, unknown> | undefined,
-  attributes: Attributes,
-  scope: Scope,
-): Record<string, unknown> | undefined {
-  for (const name in attributes) {
-    if (isDeclaration(name)) continue;
-    const local = scope.localName(name);
-    if (isBookkeeping(name)) continue;
-    object ??= {};
-    if (!Object.hasOwn(object, local)) withMember(object, local, attributes[name]);
-  }
-  return object;
-}
-
 function textOf(children: readonly XmlNode[]): string {
+  const [first] = children;
+  if (children.length === 1 && first?.text !== undefined) return first.text;
   let text = "";
   for (const node of children) if (node.type === "text") text += node.text;
   return text;

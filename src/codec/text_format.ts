@@ -7,6 +7,9 @@
 import { DecodeError } from "../errors.ts";
 import { parseContentType } from "./content_type.ts";
 
+/** The one that almost every body is read with; it keeps nothing from one body to the next. */
+const STRICT_UTF8: TextDecoder = new TextDecoder("utf-8", { fatal: true });
+
 const UTF8_NAMES: readonly string[] = ["utf-8", "utf8", "us-ascii"];
 
 /** What a format asks of a body. */
@@ -46,15 +49,19 @@ export function isUtf8(charset: string): boolean {
 
 /** Bytes as text in a named charset, strictly. */
 export function decodeText(format: string, body: Uint8Array, charset: string): string {
-  let decoder: TextDecoder;
-  try {
-    decoder = new TextDecoder(charset, { fatal: true });
-  } catch {
-    throw new DecodeError(`Cannot read the body as ${format}: its charset is unknown, found ${charset}`);
-  }
+  const decoder = decoderOf(format, charset);
   try {
     return decoder.decode(body);
   } catch {
     throw new DecodeError(`Cannot read the body as ${format}: its bytes are not valid ${charset}`);
+  }
+}
+
+function decoderOf(format: string, charset: string): TextDecoder {
+  if (charset === "utf-8") return STRICT_UTF8;
+  try {
+    return new TextDecoder(charset, { fatal: true });
+  } catch {
+    throw new DecodeError(`Cannot read the body as ${format}: its charset is unknown, found ${charset}`);
   }
 }

@@ -19,6 +19,13 @@ function cpu(differences: readonly number[]): BenchLine {
   return lineOf({ bench: "publish", case: "window 100", budget: { cpuOverBareUs: 8 } }, "us CPU/message", samples);
 }
 
+/** Rounds in which a library alone always takes 10 us, and its codec the given parts of it. */
+function ratios(parts: readonly number[]): BenchLine {
+  const of = (cpuUs: number): Sample => ({ perSecond: 10_000, cpuUs });
+  const samples = new Map([[OURS, parts.map((part) => of(10 * part))], [BARE, parts.map(() => of(10))]]);
+  return lineOf({ bench: "codec", case: "yaml, read", budget: { cpuToBare: 1.1 } }, "us CPU/message", samples);
+}
+
 /** Rounds in which the two halves of a drain always take four seconds for 10,000 rows, and we the given parts of that. */
 function times(parts: readonly number[]): BenchLine {
   const of = (seconds: number): Sample => ({ perSecond: 10_000 / seconds, cpuUs: 10 });
@@ -49,6 +56,13 @@ describe("the check of a bench's budget", () => {
   it("is not moved by one round that went wrong, in either direction [DOC-14]", () => {
     assert.deepEqual(rates([0.97, 0.97, 0.97, 0.97, 0.97, 0.97, 0.1]).missed, []);
     assert.equal(rates([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 5]).missed.length, 1);
+  });
+
+  it("bounds the CPU as a part of the bare one in the same way [DOC-14]", () => {
+    assert.deepEqual(ratios([1.05, 1.08, 1.09, 1.12, 1.15, 1.2, 1.3]).missed, []);
+    assert.deepEqual(ratios([1.11, 1.12, 1.12, 1.13, 1.15, 1.2, 1.3]).missed, [
+      "at most 1.1 of the bare CPU, found 1.13",
+    ]);
   });
 
   it("asks the same of a rival that has to be surpassed [DOC-14]", () => {
