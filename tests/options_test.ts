@@ -18,6 +18,8 @@ import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql } from "../ada
 import { tomlCodec } from "../adapters/toml/mod.ts";
 import { xmlCodec } from "../adapters/xml/mod.ts";
 import { yamlCodec } from "../adapters/yaml/mod.ts";
+import { protobufCodec } from "../adapters/protobuf/mod.ts";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { sqliteIdempotencyStore, sqliteOutboxStore, sqliteSession } from "../adapters/sqlite/mod.ts";
 import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
@@ -311,6 +313,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   sqliteSession: { call: (options, scene) => sqliteSession(scene.database(), options) },
   tomlCodec: { call: (options) => tomlCodec(options) },
   xmlCodec: { call: (options) => xmlCodec(options) },
+  protobufCodec: { call: (options) => protobufCodec(TimestampSchema, options) },
   yamlCodec: { call: (options) => yamlCodec(options) },
 };
 

@@ -48,7 +48,10 @@ roundTrip(require("@acemq/amqp"), require("@acemq/amqp/memory"));
 `,
   "alone.mjs": `${ROUND_TRIP}
 const missing = [];
-for (const specifier of SPECIFIERS) await import(specifier).catch((error) => missing.push([specifier, error]));
+const usedLate = { "@acemq/amqp/protobuf": ({ protobufCodec }) => protobufCodec({ kind: "message", typeName: "a.B", fields: [] }) };
+for (const specifier of SPECIFIERS) {
+  await import(specifier).then(usedLate[specifier]).catch((error) => missing.push([specifier, error]));
+}
 if (missing.map(([specifier]) => specifier).join() !== LOADING.join()) throw new Error("Missing: " + missing);
 for (const [specifier, { name, code, message }] of missing) {
   const says = PEERS.some((peer) => message.includes('"' + peer + '" is not installed') && message.includes("npm install " + peer));
