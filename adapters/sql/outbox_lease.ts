@@ -6,7 +6,7 @@
 
 import { type Fragment, raw, sql } from "./fragment.ts";
 import type { Instants, Moment } from "./instants.ts";
-import { isUnpublished } from "./outbox_schema.ts";
+import { isInLine, isUnpublished } from "./outbox_schema.ts";
 import type { OutboxTarget } from "./outbox_table.ts";
 
 /** A table whose rows have a place for a lease. */
@@ -19,8 +19,10 @@ export interface LeaseTarget extends OutboxTarget {
 
 /** The pieces its statements are made of. */
 export interface LeasePieces {
-  /** Says that a row was not published. */
+  /** Says that a row was not published, where all of those are wanted. */
   readonly pending: Fragment;
+  /** The same where the first of them are wanted. */
+  readonly inLine: Fragment;
   /** The same of a row that is found by its id: no index of the rows that were not published is better than that of the ids. */
   readonly isPending: Fragment;
   /** What rows leave in the order of. */
@@ -50,7 +52,8 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
   const until = isFlagged ? "leased_until" : "locked_until";
   const owned = isFlagged ? ownedByTime(until, instants) : ownedByToken();
   return {
-    pending: raw(pendingOf(target)),
+    pending: raw(pendingOf(target, isUnpublished)),
+    inLine: raw(pendingOf(target, isInLine)),
     isPending: raw(isPendingOf(target)),
     ...orderOf(target),
     ...owned,
@@ -58,9 +61,9 @@ export function leasePieces(target: LeaseTarget): LeasePieces {
   };
 }
 
-function pendingOf({ layout, columns, dialect }: LeaseTarget): string {
+function pendingOf({ layout, columns, dialect }: LeaseTarget, ours: typeof isUnpublished): string {
   if (columns.published === "published") return "published = 0";
-  return layout === "typescript" ? isUnpublished(dialect.name) : "published_at IS NULL";
+  return layout === "typescript" ? ours(dialect.name) : "published_at IS NULL";
 }
 
 /** Written so that SQLite sees no condition an index is for, and PostgreSQL none it believes that it knows how many rows have. */

@@ -14,8 +14,10 @@ import type { ClaimRequest } from "./outbox_table.ts";
 export interface PickTarget {
   readonly table: Fragment;
   readonly dialect: SqlDialect;
-  /** Says that a row was not published. */
+  /** Says that a row was not published, where all of those are wanted. */
   readonly pending: Fragment<Moment>;
+  /** The same where the first of them are wanted. */
+  readonly inLine: Fragment<Moment>;
   /** Says that nobody has a row, and that it does not wait. */
   readonly free: Fragment<Moment>;
   /** What rows leave in the order of. */
@@ -34,20 +36,20 @@ const ROWS_OF_A_KEY = 100;
 
 /** The oldest rows that are free: a row that fails holds nobody back. What somebody is just taking is passed over. */
 export function pickOldest(
-  { table, dialect, pending, free, order }: PickTarget,
+  { table, dialect, inLine, free, order }: PickTarget,
   request: ClaimRequest,
 ): Fragment<Moment> {
   const { maxAttempts, limit } = request;
-  return sql`SELECT id AS picked_id FROM ${table} WHERE ${pending} AND attempts < ${maxAttempts} AND ${free}
+  return sql`SELECT id AS picked_id FROM ${table} WHERE ${inLine} AND attempts < ${maxAttempts} AND ${free}
     ORDER BY ${order} LIMIT ${limit}${raw(dialect.skipLocked)}`;
 }
 
 /** Of each key among the oldest rows what comes before the first that is held: every earlier row of a key is among them. */
 export function pickInOrder(target: PickTarget, request: ClaimRequest): Fragment<Moment> {
-  const { table, pending, free, sequence } = target;
+  const { table, inLine, free, sequence } = target;
   const most = Math.max(LOOKED_AT_LEAST, LOOKED_AT_PER_ROW * request.limit);
   const oldest = sql`SELECT id, attempts, ${sequence} AS position, ${raw(ORDERING_KEY)} AS key,
-    CASE WHEN ${free} THEN 1 ELSE 0 END AS is_free FROM ${table} WHERE ${pending} ORDER BY ${sequence} LIMIT ${most}`;
+    CASE WHEN ${free} THEN 1 ELSE 0 END AS is_free FROM ${table} WHERE ${inLine} ORDER BY ${sequence} LIMIT ${most}`;
   return pickPrefixes(oldest, request);
 }
 

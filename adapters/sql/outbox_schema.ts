@@ -28,17 +28,32 @@ interface Schema {
 type Database = SqlDialect["name"];
 
 /**
- * Says of a row of ours that it was not published: of the few a claim looks at, however many published ones are kept.
+ * Says of a row of ours that it was not published: of the few that statements look at which need all of them, however many published
+ * ones are kept.
  *
  * PostgreSQL would estimate the number of NULLs by the last time it analysed the table, when there was hardly one, and read and sort the
- * whole of a backlog for each claim. Of a function it knows nothing, takes one row in two hundred for granted, and uses the index.
+ * whole of a backlog for each claim. Of a function it knows nothing, and takes one row in two hundred for granted.
  */
 export function isUnpublished(database: Database): string {
   return database === "postgres" ? "num_nulls(published_at) = 1" : "published_at IS NULL";
 }
 
+/**
+ * The same where the first few of them are wanted, in the order of their sequence. PostgreSQL takes it for granted that every row fits,
+ * so it begins with the first entry of the index; were there few, it would read them all, and sort.
+ */
+export function isInLine(database: Database): string {
+  return database === "postgres" ? "num_nulls(published_at) <> 0" : isUnpublished(database);
+}
+
 /** Bytes of a name in PostgreSQL. */
 const LONGEST_NAME = 63;
+
+/**
+ * A claim writes the whole row once more. Where its page has room for that, PostgreSQL leaves the indexes alone; without it, the drain of
+ * ten thousand rows takes half as much of its time again, and five times the log.
+ */
+const ROOM_FOR_CLAIMS = " WITH (fillfactor = 50)";
 
 /** Rows without a key share one. */
 export const ORDERING_KEY = "coalesce(ordering_key, '')";
@@ -68,8 +83,9 @@ export function outboxSchemaSql(database: SqlDialect["name"], options: OutboxSch
   const { table = "acemq_outbox", layout = "typescript" } = options;
   tableName(table);
   const { columns, indexes } = schemaOf(layout, database);
+  const room = database === "postgres" && layout === "typescript" ? ROOM_FOR_CLAIMS : "";
   return [
-    `CREATE TABLE IF NOT EXISTS ${table} (${columns.join(", ")})`,
+    `CREATE TABLE IF NOT EXISTS ${table} (${columns.join(", ")})${room}`,
     ...indexes.map(([suffix, on]) => indexSql(database, table, suffix, on)),
     ...layout === "python" || layout === "go" ? [outboxLeasesSql(database, table)] : [],
   ];
@@ -187,8 +203,10 @@ function addedIndexes(database: Database): Schema["indexes"] {
   const [all, keys] = database === "postgres"
     ? ["(seq)", `((${ORDERING_KEY}), seq)`]
     : ["(published_at)", `(${ORDERING_KEY})`];
-  const where = `WHERE ${isUnpublished(database)}`;
-  return [["unpublished", `${all} ${where}`], ["unpublished_keys", `${keys} ${where}`]];
+  return [
+    ["unpublished", `${all} WHERE ${isInLine(database)}`],
+    ["unpublished_keys", `${keys} WHERE ${isUnpublished(database)}`],
+  ];
 }
 
 function head(exchange: string, id = "VARCHAR(64)"): readonly string[] {

@@ -126,4 +126,30 @@ describe("the plan of every statement of an outbox", () => {
       }
     },
   );
+
+  it(
+    "reads no more of a backlog than it takes, also on a table that was never analysed [OB-07]",
+    { skip },
+    async () => {
+      const place = await scratch();
+      const session = postgresSession(place.sql);
+      try {
+        await postgresOutboxStore(session).createSchemaIfAbsent();
+        await place.sql.unsafe("ALTER TABLE acemq_outbox SET (autovacuum_enabled = off)");
+        await place.sql.unsafe(
+          `INSERT INTO acemq_outbox (${COLUMNS}) SELECT 'waits-' || i, ${
+            VALUES.replace("'{}' AS body", "repeat('x', 1000) AS body")
+          }, now(), NULL FROM generate_series(1, 4000) AS i`,
+        );
+        const log = new StatementLog(session);
+        await postgresOutboxStore(log).claim({ ...claim("continue"), limit: 100 });
+        const { text = "", params } = log.statements.find((one) => one.text.startsWith("WITH picked")) ?? {};
+        const { rows } = await session.query(`EXPLAIN (ANALYZE, TIMING off) ${text}`, params);
+        const plan = rows.map((row) => String(row["QUERY PLAN"])).join("\n");
+        assert.match(plan, /Index Scan using acemq_outbox_unpublished on .*actual rows=100 /, plan);
+      } finally {
+        await place.close();
+      }
+    },
+  );
 });
