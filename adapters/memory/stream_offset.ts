@@ -22,7 +22,9 @@ export function beginning(read: ArgumentReader, log: StreamLog, nowMs: number): 
   const value = read.has(ARGUMENT) ? read.value(ARGUMENT) ?? null : "next";
   if (typeof value === "string") return namedPlace(value, log) ?? log.since(nowMs - intervalOf(value, read));
   if (typeof value === "bigint" || Number.isInteger(value)) return Math.max(Number(value), log.first);
-  return log.since(timeOf(value, read));
+  const ms = timeOf(value, read);
+  // The wire has no sign for seconds: a time before 1970 arrives as one that is never reached.
+  return log.since(ms < 0 ? Infinity : ms);
 }
 
 function namedPlace(name: string, log: StreamLog): number | undefined {

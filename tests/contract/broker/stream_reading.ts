@@ -146,10 +146,12 @@ function places(it: Scenario): void {
     const seconds = Math.floor((world.under.clock.now() - now) / 1_000) + 2;
     const within = await readFrom(world, stream, { from: `${seconds}s` });
     const beyond = await readFrom(world, stream, { from: new Date(now + 3_600_000) });
+    const before1970 = await readFrom(world, stream, { from: new Date(-1_000) });
     await world.fill(stream, "next");
     assert.deepEqual(await entriesOf(world, since, 2), ["late", "next"]);
     assert.deepEqual(await entriesOf(world, within, 2), ["late", "next"]);
     assert.deepEqual(await entriesOf(world, beyond, 1), ["next"]);
+    assert.deepEqual(await entriesOf(world, before1970, 1), ["next"]);
   });
 
   for (const from of NO_INTERVALS) {
