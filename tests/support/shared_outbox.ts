@@ -27,6 +27,8 @@ export interface SharedOutbox {
   readonly orders: () => Promise<readonly string[]>;
   /** Rows that are not published and that a relay has had in hand since. */
   readonly inHand: () => Promise<readonly string[]>;
+  /** Updates of rows so far, on PostgreSQL: a little late. */
+  readonly updates: () => Promise<number>;
   /** When the last lease ends, milliseconds since 1970; undefined when nobody has one. */
   readonly leaseEnd: () => Promise<number | undefined>;
   readonly close: () => Promise<void>;
@@ -61,6 +63,10 @@ function outboxIn(database: SharedDatabase): SharedOutbox {
     order: async (tx, id) => void await tx.query(`INSERT INTO ${orders} (id) VALUES (${parameter})`, [id]),
     orders: () => idsOf(`SELECT id FROM ${orders}`),
     inHand: () => idsOf(`SELECT id FROM ${outbox} WHERE published_at IS NULL AND locked_by IS NOT NULL`),
+    updates: async () => {
+      const ask = "SELECT n_tup_upd::float8 AS n FROM pg_stat_user_tables WHERE relid = $1::regclass";
+      return Number((await session.query(ask, [outbox])).rows[0]?.["n"]);
+    },
     leaseEnd: async () => {
       const ask = `SELECT max(${seconds("locked_until")}) AS at FROM ${outbox} WHERE published_at IS NULL`;
       const { rows: [row] } = await session.query(ask);

@@ -120,6 +120,17 @@ describe("a relay", () => {
       assert.equal((await world.outbox.stats()).pending, 1);
     }));
 
+  it("drains whatever has piled up at one go, by batches: it waits for no poll, and for nobody [OB-31]", () =>
+    within(async (world) => {
+      await world.add(idsOf("m", 1_000));
+      await world.relaying({ batchSize: 50 });
+      await world.settled();
+      assert.equal(world.published.length, 1_000);
+      assert.equal((await world.outbox.stats()).pending, 0);
+      // One of either for each batch, and a last one that finds nothing.
+      assert.deepEqual([world.store.of("claim").length, world.store.of("markPublished").length], [21, 20]);
+    }));
+
   it("claims a batch while one is published and one is marked, and no more than that", () =>
     within(async (world) => {
       const marking = deferred();
