@@ -9,7 +9,7 @@ import type { EventHub } from "../../internal/event_hub.ts";
 import { Lookout } from "../../internal/lookout.ts";
 import type { BrokerConnection, BrokerEvent } from "../../ports/broker.ts";
 import type { Environment } from "../../ports/environment.ts";
-import type { RelayStore } from "../../ports/outbox_store.ts";
+import type { OutboxClaim, RelayStore } from "../../ports/outbox_store.ts";
 import type { PublishGate } from "../../publish/gate.ts";
 import { type BatchSummary, carryBatch, type DatedClaim } from "./batch.ts";
 import { Courier } from "./courier.ts";
@@ -183,7 +183,12 @@ export class RelayRun {
     try {
       const claim = await this.watch.ask(
         (options) => this.#store.claim({ limit: batchSize, leaseMs, mode, onRetired, ...options }),
-        { what: "claim rows of the outbox", timeoutMs: leaseMs, signal: this.#ending.signal },
+        {
+          what: "claim rows of the outbox",
+          timeoutMs: leaseMs,
+          signal: this.#ending.signal,
+          late: (claim) => this.#giveBackLate(claim),
+        },
       );
       this.#lookout.looked(claim.rows.map(({ id }) => id), clock.elapsed());
       this.#lastFailure = undefined;
@@ -193,6 +198,13 @@ export class RelayRun {
     } catch (error) {
       this.#restFromStore(error);
     }
+  }
+
+  /** What was asked for in vain, a database that hung takes all the same: it would wait for the end of a lease of nobody. */
+  #giveBackLate({ token, rows }: OutboxClaim): void {
+    if (rows.length === 0) return;
+    const given = this.#store.giveBack?.(token, rows.map(({ id }) => id));
+    given?.then(() => this.wake(), () => {/* the lease ends */});
   }
 
   #restFromStore(error: unknown): void {

@@ -17,13 +17,15 @@ const FRESH_MS = 1_000;
 const STATS_TIMEOUT_MS = 3_000;
 
 /** How a question is asked. */
-export interface AskOptions {
+export interface AskOptions<T> {
   /** What is to be done: of a store that does not answer nobody else says it. */
   readonly what: string;
   /** How long the store may take, milliseconds. */
   readonly timeoutMs: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
+  /** Takes an answer that comes when nobody waits any more. */
+  readonly late?: (answer: T) => void;
 }
 
 /** How the store is, as far as this process has seen. */
@@ -59,21 +61,23 @@ export class StoreWatch {
    */
   async ask<T>(
     question: (options: { readonly signal: AbortSignal }) => T | PromiseLike<T>,
-    { what, timeoutMs, signal }: AskOptions,
+    { what, timeoutMs, signal, late }: AskOptions<T>,
   ): Promise<T> {
     const over = new AbortController();
     const timer = new AbortController();
-    const late = new StoreError(`Cannot ${what}: the store did not answer within ${timeoutMs} ms`);
-    this.#clock.delay(timeoutMs, { signal: timer.signal }).then(() => over.abort(late), () => {});
+    const silent = new StoreError(`Cannot ${what}: the store did not answer within ${timeoutMs} ms`);
+    this.#clock.delay(timeoutMs, { signal: timer.signal }).then(() => over.abort(silent), () => {});
     const onAbort = (): void => over.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
+    const asked = new Promise<T>((resolve) => resolve(question({ signal: over.signal })));
     try {
-      const answer = await orAborted(Promise.resolve(question({ signal: over.signal })), over.signal);
+      const answer = await orAborted(asked, over.signal);
       this.#answered();
       return answer;
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
+      asked.then(late, () => {});
       throw error;
     } finally {
       timer.abort();

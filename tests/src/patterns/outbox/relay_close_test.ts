@@ -85,6 +85,22 @@ describe("closing a relay", () => {
       assert.deepEqual(world.published, []);
     }));
 
+  it("gives back a claim that comes when its budget is over, so that the next relay need not wait for the lease", () =>
+    within(async (world) => {
+      const hang = deferred();
+      world.store.after = (call) => call === "claim" ? hang.promise : undefined;
+      await world.add(idsOf("m", 3));
+      const running = await world.relaying();
+      await world.settled();
+      await running.close({ budget: AbortSignal.abort() });
+      hang.resolve();
+      await world.settled();
+      assert.deepEqual(world.store.of("giveBack"), [idsOf("m", 3)]);
+      await world.relaying();
+      await world.settled();
+      assert.deepEqual(world.arrived(), idsOf("m", 3));
+    }));
+
   it("twice is once, and leaves no listener and no timer behind", () =>
     within(async (world) => {
       const running = await world.relaying({ purgeAfterMs: 1_000 });

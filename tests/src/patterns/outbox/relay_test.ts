@@ -542,6 +542,19 @@ describe("a store that is away", () => {
       assert.equal((await world.outbox.stats()).pending, 0);
     }));
 
+  it("has what it hands out too late given back at once, and not when a lease ends", () =>
+    within(async (world) => {
+      const hang = deferred();
+      world.store.after = (call) => call === "claim" ? hang.promise : undefined;
+      await world.add(idsOf("m", 3));
+      await world.relaying({ leaseMs: 60_000, pollIntervalMs: 3_600_000 });
+      await world.clock.advance(61_000);
+      hang.resolve();
+      await world.clock.advance(1_000);
+      assert.deepEqual(world.arrived(), idsOf("m", 3));
+      assert.deepEqual(world.store.of("giveBack"), [idsOf("m", 3)]);
+    }));
+
   it("that never answers counts as away, and holds up nothing for ever", () =>
     within(async (world) => {
       let calls = 0;
