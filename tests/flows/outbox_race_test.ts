@@ -91,7 +91,9 @@ describe("processes that relay one table at once", () => {
   ]];
   for (const [database, processes] of races) {
     it(
-      `publish each of ${ROWS[database]} rows in ${database} once, ${processes} of them, and change none that another has [OBX-07, OB-09]`,
+      `publish each of ${
+        ROWS[database]
+      } rows in ${database} once, ${processes} of them, and change none that another has [OBX-07, OB-09]`,
       { skip, timeout: 300_000 },
       () =>
         race(database, processes, async (all) => {

@@ -1,11 +1,12 @@
 /**
- * One to four relays over one outbox, killed at any moment, between a broker that loses, refuses and delays and a store that fails,
+ * One to four relays of different settings over one outbox, killed at any moment, between a broker that loses, refuses and delays and a store that fails,
  * loses answers and outlasts leases: what was committed is published, what was rolled back never, a key's rows leave in their order,
  * and only what nobody alive knew to be out goes out again.
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import type { RelayOptions } from "../../src/patterns/outbox/relay_options.ts";
 import type { OnRetired, OutboxMode } from "../../src/ports/outbox_store.ts";
 import { type BrokerDoes, OutboxChaos, type Script, type StoreDoes } from "../support/outbox_chaos.ts";
 
@@ -76,7 +77,8 @@ interface Scene {
   readonly relays: number;
   readonly mode: OutboxMode;
   readonly onRetired: OnRetired;
-  readonly batchSize: number;
+  /** What each relay has for itself; those that come after a crash too, in turns. */
+  readonly settings: readonly Pick<RelayOptions, "batchSize" | "pollIntervalMs">[];
   readonly maxAttempts: number;
   readonly script: Script;
   readonly steps: readonly Step[];
@@ -86,7 +88,10 @@ const scene: fc.Arbitrary<Scene> = fc.record({
   relays: fc.integer({ min: 1, max: 4 }),
   mode: fc.constantFrom<OutboxMode>("continue", "in_order"),
   onRetired: fc.constantFrom<OnRetired>("release", "hold"),
-  batchSize: fc.integer({ min: 1, max: 6 }),
+  settings: fc.array(
+    fc.record({ batchSize: fc.integer({ min: 1, max: 6 }), pollIntervalMs: fc.constantFrom(500, 1_000, 3_000) }),
+    { minLength: 1, maxLength: 3 },
+  ),
   maxAttempts: fc.integer({ min: 1, max: 4 }),
   script: fc.record({
     broker: fc.array(brokerDoes, { maxLength: 40, size: "max" }),
@@ -149,8 +154,8 @@ function firstArrivals(chaos: OutboxChaos, ids: readonly string[]): string[] {
 }
 
 async function assertHolds(one: Scene): Promise<void> {
-  const { mode, onRetired, batchSize, maxAttempts } = one;
-  const chaos = new OutboxChaos(one.script, { mode, onRetired, batchSize, maxAttempts });
+  const { mode, onRetired, settings, maxAttempts } = one;
+  const chaos = new OutboxChaos(one.script, { mode, onRetired, maxAttempts }, settings);
   try {
     const { committed, rolledBack } = await play(chaos, one);
     const retired = await calmDown(chaos, maxAttempts);

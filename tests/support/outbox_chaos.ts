@@ -89,7 +89,11 @@ export class OutboxChaos {
   readonly #options: RelayOptions;
   readonly #script: { broker: BrokerDoes[]; store: StoreDoes[] };
 
-  constructor(script: Script, { maxAttempts = 10, ...options }: RelayOptions) {
+  readonly #settings: readonly RelayOptions[];
+
+  /** `settings`: what each relay has for itself, in turns. */
+  constructor(script: Script, { maxAttempts = 10, ...options }: RelayOptions, settings: readonly RelayOptions[] = []) {
+    this.#settings = settings;
     this.#script = { broker: [...script.broker], store: [...script.store] };
     this.#options = { leaseMs: LEASE_MS, ...options };
     this.outbox = memoryOutboxStore({ clock: this.clock, maxAttempts });
@@ -130,7 +134,8 @@ export class OutboxChaos {
     actor.store.done = (call, ids) => {
       if (call === "claim") ids.forEach((id) => actor.claimedAtMs.set(id, this.clock.elapsed()));
     };
-    actor.running = await mq.relay(actor.store, this.#options).start();
+    const own = this.#settings[(this.#actors.length - 1) % this.#settings.length];
+    actor.running = await mq.relay(actor.store, { ...this.#options, ...own }).start();
   }
 
   /** Kills a relay wherever it is: nothing it does from now on is seen by anybody. Another one takes its place. */
