@@ -33,6 +33,9 @@ const WINDOW = 256;
 /** A broker that spreads lanes over channels may have somebody else's message on this one. */
 const TRIES = 5;
 
+/** Rows that are known to have been refused; of those before them it is found out once more. */
+const MOST_REFUSED = 1_000;
+
 /** How many rows of a connection may be in flight. */
 export function windowOf(gate: PublishGate): number {
   return Math.min(gate.window, WINDOW);
@@ -45,6 +48,8 @@ export class Courier {
   readonly #known = new Map<string, Promise<Delivered | undefined>>();
   /** Exchanges the broker has refused a message to: another one would take with it whatever is in flight beside it. */
   readonly #suspects = new Set<string>();
+  /** Rows the broker has refused: what it takes to the same exchange says nothing of them. */
+  readonly #refused = new Set<string>();
 
   constructor(context: CourierContext) {
     this.#context = context;
@@ -79,7 +84,7 @@ export class Courier {
     const { turnstile } = this.#context;
     let delivered: Delivered | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      await turnstile.enter(delivered !== undefined || this.#suspects.has(row.outbound.exchange));
+      await turnstile.enter(delivered !== undefined || this.#isSuspect(row));
       try {
         if (!mayBegin()) return delivered;
         delivered = await this.#publish(row);
@@ -91,13 +96,28 @@ export class Courier {
     return delivered;
   }
 
-  async #publish({ outbound }: ReadableRow): Promise<Delivered | undefined> {
+  #isSuspect({ id, outbound: { exchange } }: ReadableRow): boolean {
+    return this.#refused.has(id) || this.#suspects.has(exchange);
+  }
+
+  /** What the broker has said of a row, and so of others. */
+  #learn({ id, outbound: { exchange } }: ReadableRow, answer: OnBehalfAnswer): void {
+    if (answer.status === "not_routed" && answer.because === "refused") {
+      this.#suspects.add(exchange);
+      this.#refused.add(id);
+      for (const oldest of this.#refused) if (this.#refused.size > MOST_REFUSED) this.#refused.delete(oldest);
+    } else if (answer.status === "routed" || answer.status === "not_routed") {
+      this.#suspects.delete(exchange);
+      this.#refused.delete(id);
+    }
+  }
+
+  async #publish(row: ReadableRow): Promise<Delivered | undefined> {
     const { gate, clock, signal } = this.#context;
     const begunMs = clock.elapsed();
     try {
-      const answer = await publishOnBehalf(gate, outbound, { signal, lane: OUTBOX_LANE });
-      if (answer.status === "not_routed" && answer.because === "refused") this.#suspects.add(outbound.exchange);
-      else if (answer.status === "routed" || answer.status === "not_routed") this.#suspects.delete(outbound.exchange);
+      const answer = await publishOnBehalf(gate, row.outbound, { signal, lane: OUTBOX_LANE });
+      this.#learn(row, answer);
       return { answer, tookMs: clock.elapsed() - begunMs };
     } catch (error) {
       // Aborted before anything was written; whatever else it were, nothing may count as published.

@@ -405,7 +405,7 @@ describe("a refusal that names no message", () => {
         open.set(messageId, resolve);
         void world.clock.delay(1).then(() => {
           if (!open.has(messageId)) return;
-          if (exchange !== "missing") {
+          if (exchange !== "missing" && messageId !== "guilty") {
             open.delete(messageId);
             return resolve({ outcome: "confirmed" });
           }
@@ -466,6 +466,28 @@ describe("a refusal that names no message", () => {
       claiming.resolve();
       await world.clock.advance(500);
       assert.deepEqual([...world.published.slice(before)].sort(), ["guilty", ...idsOf("more", 5)]);
+    }));
+
+  it("takes none with it at its later attempts either, where the exchange takes every other message", () =>
+    within(async (world) => {
+      closingChannel(world);
+      await world.add(["guilty"]);
+      await world.relaying();
+      await world.clock.advance(900);
+      for (let attempt = 2; attempt <= 5; attempt++) {
+        // The exchange is beyond suspicion by then.
+        await world.add([`between-${attempt}`]);
+        await world.clock.advance(10);
+        const before = world.published.length;
+        const claiming = deferred();
+        world.store.before = (call) => call === "claim" ? claiming.promise : undefined;
+        const more = idsOf(`more-${attempt}`, 5);
+        await world.add(more);
+        await world.clock.advance(1_000 * 2 ** (attempt - 2));
+        claiming.resolve();
+        await world.clock.advance(500);
+        assert.deepEqual([...world.published.slice(before)].sort(), ["guilty", ...more]);
+      }
     }));
 });
 
