@@ -1,11 +1,11 @@
 /**
  * An order flow that ends with a ledger: what was placed is handled, dead-lettered or parked, and nothing is lost. Some orders come
- * twice, and are handled once.
+ * twice, and are handled once. Stopped or killed, it goes on when it is started again.
  *
- * Without arguments it runs on the in-memory broker, and remembers what it has handled in a SQLite file; both are gone when it ends.
- * With `--amqp` it runs on RabbitMQ, in queues of its own; with `--postgres` it remembers in PostgreSQL, in a table of its own, and with
- * `--sqlite` in a file that stays. With `--json` the last line is one JSON object. The exit code is 1 when the ledger does not balance,
- * or an order was charged twice.
+ * Orders are placed in a database, in one commit with the messages that announce them; a relay publishes those. What was handled stands
+ * there as well. Without arguments it is a SQLite file, and the broker is in memory; both are gone when the run is over. With `--amqp` it
+ * runs on RabbitMQ, in queues of its own; with `--postgres` on PostgreSQL, in tables of its own, and with `--sqlite` on a file that stays.
+ * With `--json` the last line is one JSON object. The exit code is 1 when the ledger does not balance, or an order was charged twice.
  *
  *     deno run --allow-read --allow-write --allow-env examples/demo.ts
  *     deno run --allow-read --allow-write --allow-net --allow-env --allow-run=amqp-publish examples/demo.ts --amqp amqp://127.0.0.1
@@ -15,42 +15,59 @@
  */
 import process from "node:process";
 import type { TelemetrySink } from "@acemq/amqp";
+import { Account } from "./demo/account.ts";
 import { type DemoArguments, parseArguments, USAGE } from "./demo/arguments.ts";
+import { type DemoDatabase, openDatabase } from "./demo/database.ts";
 import { Bookkeeper, jsonLine } from "./demo/ledger.ts";
 import { Payments } from "./demo/payments.ts";
 import { showProgress } from "./demo/progress.ts";
 import { exitCodeOf, reportText } from "./demo/report.ts";
 import { runFlow } from "./demo/run.ts";
-import { memoryStage, rabbitmqStage } from "./demo/stage.ts";
-import { type DemoStore, openStore } from "./demo/store.ts";
+import { memoryStage, newPrefix, rabbitmqStage } from "./demo/stage.ts";
 
 async function main(choices: DemoArguments, signal: AbortSignal): Promise<number> {
-  const store = await openStore(choices);
+  const isInMemory = choices.amqpUrl === undefined;
+  const database = await openDatabase(choices, isInMemory ? "memory" : "rabbitmq");
+  let isOver = false;
   try {
-    return await runWith(store, choices, signal);
+    const account = await Account.open(database, isInMemory ? "" : newPrefix());
+    const code = await runWith({ database, account }, choices, signal);
+    await account.finish();
+    if (choices.postgresUrl !== undefined) await account.dropTables();
+    isOver = true;
+    return code;
   } finally {
-    await store.close();
+    await database.close(isOver);
   }
 }
 
-async function runWith(store: DemoStore, { amqpUrl, json }: DemoArguments, signal: AbortSignal): Promise<number> {
+async function runWith(
+  { database, account }: { readonly database: DemoDatabase; readonly account: Account },
+  { amqpUrl, json }: DemoArguments,
+  signal: AbortSignal,
+): Promise<number> {
   const out = json ? process.stderr : process.stdout;
   const book = new Bookkeeper();
   const payments = new Payments();
   const telemetry = countInto(book);
-  const stage = await (amqpUrl === undefined ? memoryStage(telemetry) : rabbitmqStage(amqpUrl, telemetry));
-  out.write(`An order flow on ${stage.title}\nEach order is handled once, by ${store.title}\n\n`);
+  const { prefix } = account;
+  const stage =
+    await (amqpUrl === undefined
+      ? memoryStage(telemetry, database)
+      : rabbitmqStage(amqpUrl, telemetry, { database, prefix }));
+  out.write(`An order flow on ${stage.title}\nOrders are placed in ${database.title}, and handled once\n`);
+  out.write(account.isContinued ? "It goes on where a run before it was stopped\n\n" : "\n");
   const progress = showProgress(out, () => book.ledger);
   let placed: readonly string[] = [];
-  let left = 0;
   try {
-    placed = await runFlow(stage, { payments, seen: store.seen, book, progress, signal });
+    placed = await runFlow(stage, { payments, book, account, database, progress, signal });
   } finally {
-    left = await stage.close();
+    await stage.leave();
     progress.stop();
   }
   const { ledger, reasons, fed } = book;
-  const circumstances = { placed, reasons, left, fed, chargedAgain: payments.chargedAgain };
+  const left = await stage.clear();
+  const circumstances = { placed, reasons, left, fed, chargedAgain: await account.chargedAgain() };
   out.write(`\n${reportText(ledger, circumstances)}\n`);
   if (json) process.stdout.write(`${jsonLine(ledger)}\n`);
   return exitCodeOf(ledger, circumstances);

@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import * as contracts from "@acemq/amqp/contracts";
 import * as memory from "@acemq/amqp/memory";
+import * as postgres from "@acemq/amqp/postgres";
+import * as sqlite from "@acemq/amqp/sqlite";
 import * as root from "@acemq/amqp";
 import { readSources } from "./architecture/source.ts";
 
@@ -34,7 +36,7 @@ describe("the features the README lists", () => {
 
   it("start with names that are exported, and have a page each [DOC-05]", () => {
     assert.ok(rows.length > 5);
-    const exported = new Set([root, memory, contracts].flatMap((entry) => Object.keys(entry)));
+    const exported = new Set([root, memory, postgres, sqlite, contracts].flatMap((entry) => Object.keys(entry)));
     for (const [feature = "", names, page = ""] of rows) {
       assert.ok(codeIn(names).length > 0, feature);
       for (const name of codeIn(names)) assert.ok(exported.has(name), `${feature}: ${name}`);

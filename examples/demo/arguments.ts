@@ -4,10 +4,10 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import type { StoreChoice } from "./store.ts";
+import type { DatabaseChoice } from "./database.ts";
 
 /** The choices of one run. */
-export interface DemoArguments extends StoreChoice {
+export interface DemoArguments extends DatabaseChoice {
   /** Undefined for the in-memory broker. */
   readonly amqpUrl: URL | undefined;
   readonly json: boolean;

@@ -8,14 +8,15 @@ import {
   type Connection,
   deadLetterQueueName,
   exponentialRetry,
-  type IdempotencyStore,
   park,
   parkedQueueName,
   reject,
   rungName,
 } from "@acemq/amqp";
 import { type RetryPolicy, type Topology, topology } from "@acemq/amqp";
-import type { Bookkeeper } from "./ledger.ts";
+import type { Account } from "./account.ts";
+import type { DemoDatabase } from "./database.ts";
+import type { Bookkeeper, Ending } from "./ledger.ts";
 import { orderOf } from "./order.ts";
 import type { Payments } from "./payments.ts";
 
@@ -57,35 +58,48 @@ export function flowQueues({ queue }: FlowNames): readonly string[] {
   return [queue, deadLetterQueueName(queue), parkedQueueName(queue), rungName(queue, RUNG_MS)];
 }
 
-/** Handles each order once, and counts what was set aside by looking into the queues where it ends up. */
-export async function startFlow(
-  mq: Connection,
-  names: FlowNames,
-  { payments, book, seen }: {
-    readonly payments: Payments;
-    readonly book: Bookkeeper;
-    readonly seen: IdempotencyStore;
-  },
-): Promise<void> {
+/** What the flow works with. */
+export interface FlowParts {
+  readonly payments: Payments;
+  readonly book: Bookkeeper;
+  readonly account: Account;
+  readonly database: DemoDatabase;
+}
+
+/** A service would leave it at a minute: what a killed run had in hand waits for its end. */
+const ROW_LEASE_MS = 3_000;
+
+/** Relays what is placed, handles each order once, and counts what was set aside by looking into the queues where it ends up. */
+export async function startFlow(mq: Connection, names: FlowNames, parts: FlowParts): Promise<void> {
+  const { payments, book, account, database: { session, outbox, seen } } = parts;
   await mq.declare(flowTopology(names));
-  await countSetAside(mq, names, book);
+  await countSetAside(mq, names, parts);
   await mq.consume(names.queue, async (message) => {
     const order = orderOf(message.payload);
     if (order.totalCents === 0) return reject("nothing to charge");
     if (order.status === "held") return park("the customer's account is on hold");
-    await payments.charge(order.totalCents, { key: message.envelope.id, signal: message.signal });
-    book.ended(message.envelope.id, "handled");
+    const { id } = message.envelope;
+    await payments.approve(message.envelope, message.signal);
+    // The record of the message, the money and the account in one commit: a kill leaves all of them, or none.
+    await session.transaction(async (tx) => {
+      await seen.onceWithin(tx, message);
+      await account.charge(tx, id, order.totalCents);
+      await account.end({ id, ending: "handled", reason: undefined }, tx);
+    });
+    book.ended(id, "handled");
     return accept();
   }, { retry: LADDER, concurrency: 8, idempotency: seen });
+  await mq.relay(outbox, { leaseMs: ROW_LEASE_MS }).start();
 }
 
-async function countSetAside(mq: Connection, { queue }: FlowNames, book: Bookkeeper): Promise<void> {
+async function countSetAside(mq: Connection, { queue }: FlowNames, { account, book }: FlowParts): Promise<void> {
   // A tool that reads a `.dlq` declares nothing beside it: `orders.new.dlq.dlq` is of no use to anybody.
   const asTool = { codec: "bytes", declare: false } as const;
-  await mq.consume(deadLetterQueueName(queue), ({ envelope }) => {
-    book.ended(envelope.id, "deadLettered", envelope.error);
-  }, asTool);
-  await mq.consume(parkedQueueName(queue), ({ envelope }) => {
-    book.ended(envelope.id, "parked", envelope.error);
-  }, asTool);
+  const count = (from: string, ending: Ending): Promise<unknown> =>
+    mq.consume(from, async ({ envelope: { id, error: reason } }) => {
+      await account.end({ id, ending, reason });
+      book.ended(id, ending, reason);
+    }, asTool);
+  await count(deadLetterQueueName(queue), "deadLettered");
+  await count(parkedQueueName(queue), "parked");
 }

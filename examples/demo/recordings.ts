@@ -9,6 +9,8 @@ import type { RecordedMessage } from "@acemq/amqp/memory";
 
 /** One recording, and what the payment provider has in store for it. */
 export interface Recording {
+  /** What it is called among them. */
+  readonly name: string;
   readonly language: Language;
   /** The content header as it was on the wire: class, weight, size of the body, flags, properties. */
   readonly contentHeader: Uint8Array;
@@ -60,6 +62,7 @@ export function recordings(): readonly Recording[] {
     const found = files.get(language)?.find((one) => one.name === name);
     if (found === undefined) throw new Error(`Cannot replay "${name}" of ${language}: there is no such recording`);
     return {
+      name: `${language}/${name}`,
       language,
       contentHeader: bytesOfHex(found.content_header_hex),
       body: bytesOfHex(found.body_hex),

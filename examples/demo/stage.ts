@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { connect, type Connection, type TelemetrySink } from "@acemq/amqp";
 import { memoryBroker } from "@acemq/amqp/memory";
 import { amqpPublish } from "./command_orders.ts";
+import type { DemoDatabase } from "./database.ts";
 import { type FlowNames, flowNames, flowQueues } from "./flow.ts";
 import { ownOrders } from "./own_orders.ts";
 import { RawClient } from "./raw_client.ts";
@@ -19,14 +20,23 @@ export interface Stage {
   readonly mq: Connection;
   readonly names: FlowNames;
   readonly sources: readonly Source[];
-  /** Closes the connection, removes what the run declared, and says how many messages its queues still held. */
-  close(): Promise<number>;
+  /** Whether the broker ends with the process. */
+  readonly forgets: boolean;
+  /** Closes the connection. */
+  leave(): Promise<void>;
+  /** Removes what the run declared, and says how many messages its queues still held. */
+  clear(): Promise<number>;
+}
+
+/** What names on RabbitMQ begin with: those of a run are its own. */
+export function newPrefix(): string {
+  return `demo-${randomUUID().slice(0, 8)}.`;
 }
 
 const CONNECTION_NAME = "acemq-demo";
 
 /** The broker in memory: no service, no network. */
-export async function memoryStage(telemetry: TelemetrySink): Promise<Stage> {
+export async function memoryStage(telemetry: TelemetrySink, database: DemoDatabase): Promise<Stage> {
   const broker = memoryBroker();
   const mq = await connect(broker, { name: CONNECTION_NAME, telemetry });
   const names = flowNames("");
@@ -34,36 +44,33 @@ export async function memoryStage(telemetry: TelemetrySink): Promise<Stage> {
     title: "the in-memory broker",
     mq,
     names,
-    sources: [ownOrders(mq, names), putRecordings(broker, names)],
-    close: async () => {
-      await mq.close();
-      return broker.queues.reduce((left, queue) => left + (broker.inspect(queue)?.waiting.length ?? 0), 0);
-    },
+    sources: [ownOrders(mq, names, database), putRecordings(broker, names)],
+    forgets: true,
+    leave: async () => void await mq.close(),
+    clear: () =>
+      Promise.resolve(broker.queues.reduce((left, queue) => left + (broker.inspect(queue)?.waiting.length ?? 0), 0)),
   };
 }
 
 /**
- * RabbitMQ. The names of a run are its own, and are gone when it ends; what stays are `acemq.dlx` and `acemq.retry`, which every
- * service of a fleet shares.
+ * RabbitMQ. The names of a run are gone when it is over; what stays are `acemq.dlx` and `acemq.retry`, which every service of a fleet
+ * shares.
  */
-export async function rabbitmqStage(url: URL, telemetry: TelemetrySink): Promise<Stage> {
-  const prefix = `demo-${randomUUID().slice(0, 8)}.`;
+export async function rabbitmqStage(
+  url: URL,
+  telemetry: TelemetrySink,
+  { database, prefix }: { readonly database: DemoDatabase; readonly prefix: string },
+): Promise<Stage> {
   const names = flowNames(prefix);
   const mq = await connect(url.href, { name: CONNECTION_NAME, telemetry });
   return {
     title: `RabbitMQ at ${url.host}, in queues whose names begin with ${prefix}`,
     mq,
     names,
-    sources: [ownOrders(mq, names), replayRecordings(url, names), amqpPublish(url, names)],
-    close: async () => {
-      let left = 0;
-      try {
-        await mq.close();
-      } finally {
-        left = await removeFlow(url, names);
-      }
-      return left;
-    },
+    sources: [ownOrders(mq, names, database), replayRecordings(url, names), amqpPublish(url, names)],
+    forgets: false,
+    leave: async () => void await mq.close(),
+    clear: () => removeFlow(url, names),
   };
 }
 
