@@ -66,8 +66,12 @@ async function announcersOf(mq: Connection, queue: string, database: BenchDataba
     return outbox;
   };
   const here = await relayed("woken_here");
+  const { addElsewhere: notify } = await relayed("woken_by_notify");
+  const added = (by: BenchOutbox["add"]): Announcer["announce"] => async (payload, messageId) =>
+    by(await publisher.prepare(payload, { messageId }));
   return [
-    { name: OURS, announce: async (payload, messageId) => here.add(await publisher.prepare(payload, { messageId })) },
+    { name: OURS, announce: added(here.add) },
+    ...notify === undefined ? [] : [{ name: "NOTIFY", announce: added(notify) }],
     // Counts from the moment in which it is handed over.
     { name: BARE, announce: async (payload, messageId) => void publisher.send(payload, { messageId }) },
   ];

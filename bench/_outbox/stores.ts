@@ -23,6 +23,8 @@ export interface BenchOutbox {
   readonly store: OutboxStore;
   /** Commits a message in a transaction of its own. */
   readonly add: (outbound: Outbound) => Promise<void>;
+  /** The same by a store of its own, as another process would; undefined where nobody tells the relay of that. */
+  readonly addElsewhere?: (outbound: Outbound) => Promise<void>;
   /** Empties the table, and writes these. */
   readonly fill: (outbounds: readonly Outbound[]) => Promise<void>;
 }
@@ -50,12 +52,14 @@ export async function postgresDatabase(): Promise<BenchDatabase> {
     open: async (table) => {
       const store = postgresOutboxStore(sql, { table });
       await store.createSchemaIfAbsent();
-      const add = async (outbound: Outbound): Promise<void> => void await sql.begin((tx) => store.add(tx, outbound));
+      const elsewhere = postgresOutboxStore(sql, { table });
+      const addBy = (by: typeof store) => async (outbound: Outbound): Promise<void> =>
+        void await sql.begin((tx) => by.add(tx, outbound));
       const fill = async (outbounds: readonly Outbound[]): Promise<void> => {
         await sql.unsafe(`TRUNCATE ${table}`);
         await inChunks(outbounds, (chunk) => store.addAll(sql, chunk, { outsideTransaction: true }));
       };
-      return { store, add, fill };
+      return { store, add: addBy(store), addElsewhere: addBy(elsewhere), fill };
     },
     close: async () => {
       await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
