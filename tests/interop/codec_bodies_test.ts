@@ -48,7 +48,7 @@ function isRefused(means: unknown): boolean {
 }
 
 for (const language of LANGUAGES) {
-  describe(`bodies written by ${language}`, () => {
+  describe(`bodies written by ${language} [COD-18]`, () => {
     const cases = fixtureCases<BodyCase>("codecs", language).filter(({ codec }) => codec in READERS);
     it("are recorded", () => assert.ok(cases.length >= 20, `${cases.length} cases`));
     for (const { name, codec: format, content_type, body_hex, means } of cases) {
