@@ -321,10 +321,11 @@ export class LeaseLostError extends AceMqError {
 }
 
 /**
- * What `message.confirm()` rejects with when the store did not record within the lease what the handler says is done.
+ * What `message.confirm()` rejects with when the store has not said, while the lease ran, that what the handler has done is on record.
  *
- * Let out of the handler, the message goes to the dead letters, since another attempt would do the work again. A handler that knows
- * better catches it: to accept, to park, or to undo the work and throw another error.
+ * It may be all the same: a statement that hangs may still be carried out. So another attempt is a duplicate, or does the work again,
+ * and nobody knows which. Let out of the handler, this error spares it the attempt: the message goes to the dead letters. A handler for
+ * which the work is all that counts catches it, and accepts.
  */
 export class ClaimUnconfirmedError extends FatalError {
   /** Says of which message; the last failure is the cause. */

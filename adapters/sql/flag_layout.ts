@@ -46,6 +46,8 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
   const leaseIsOver = instants.hasCome(time, times.claimTimeoutMs, (lead: ClockLead & Moment) => lead.leaseLeadMs);
   const isForgotten = instants.hasCome(time, times.retentionMs, (lead: ClockLead & Moment) => lead.retentionLeadMs);
   const expired = sql`((confirmed = ${no} AND ${leaseIsOver}) OR (confirmed = ${yes} AND ${isForgotten}))`;
+  const isDue = sql`((confirmed = ${no} AND ${instants.mayHaveCome(time, times.claimTimeoutMs)} AND ${leaseIsOver})
+      OR (confirmed = ${yes} AND ${instants.mayHaveCome(time, times.retentionMs)} AND ${isForgotten}))`;
   const mine = sql`${id} = ${key} AND confirmed = ${no} AND ${instants.is(time, ({ token }: ClaimFacts) => token)}`;
   const insert = (confirmed: Fragment): Fragment<ClaimFacts> =>
     sql`INSERT INTO ${table} (${id}, ${at}, confirmed) VALUES (${key}, ${now}, ${confirmed}) ON CONFLICT DO NOTHING`;
@@ -64,7 +66,7 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
     } WHERE ${mine}`,
     release: sql`DELETE FROM ${table} WHERE ${mine}`,
     renew: sql`UPDATE ${table} SET ${at} = ${now} WHERE ${mine} ${token}`,
-    purge: sql`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${expired}
+    purge: sql`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${isDue}
       LIMIT ${limit}${raw(dialect.skipLocked)})`,
   };
 }

@@ -103,7 +103,9 @@ async function factsOf(session: SqlSession, table: string, dialect: SqlDialect):
   const time = timeColumn(columns);
   if (dialect.name === "postgres" || time === undefined) return { columns };
   const [row] = await ask(
-    sql`SELECT min(${raw(time)}) AS least, max(${raw(time)}) AS greatest FROM ${tableName(table)}`,
+    // Each by itself: of two in one question SQLite reads every row.
+    sql`SELECT (SELECT min(${raw(time)}) FROM ${tableName(table)}) AS least,
+      (SELECT max(${raw(time)}) FROM ${tableName(table)}) AS greatest`,
   );
   return { columns, least: row?.["least"] ?? undefined, greatest: row?.["greatest"] ?? undefined };
 }

@@ -26,10 +26,13 @@ interface Columns {
   readonly columns: readonly string[];
   /** The suffix of the index and the column it is on. */
   readonly index: readonly [suffix: string, column: string];
+  /** What a claim is told by, where the end of it and that of a confirmation are not in one column: an index of its own finds them. */
+  readonly isClaim?: string;
 }
 
 /**
- * The statements that create a table of claims, in order: the table, then its index. Both are left alone when they are there.
+ * The statements that create a table of claims, in order: the table, then its index; for the layouts of Go and .NET a second index, which
+ * a purge finds the claims by. What is there is left alone.
  *
  * @throws {RangeError} a table name that is none, an unknown database or layout
  * @throws {TypeError} an option that there is not
@@ -56,13 +59,16 @@ export function idempotencySchemaSql(
   }
   const { table = "acemq_idempotency", layout = database === "postgres" ? "java" : "ruby" } = options;
   tableName(table);
-  const { columns, index: [suffix, column] } = columnsOf(layout, database);
+  const { columns, index: [suffix, column], isClaim } = columnsOf(layout, database);
   const plainName = table.split(".").at(-1);
   const schema = database === "sqlite" && table.includes(".") ? `${table.split(".")[0]}.` : "";
   const target = schema === "" ? table : plainName;
+  const index = (name: string): string =>
+    `CREATE INDEX IF NOT EXISTS ${schema}${plainName}_${name} ON ${target} (${column})`;
   return [
     `CREATE TABLE IF NOT EXISTS ${table} (${columns.join(", ")})`,
-    `CREATE INDEX IF NOT EXISTS ${schema}${plainName}_${suffix} ON ${target} (${column})`,
+    index(suffix),
+    ...(isClaim === undefined ? [] : [`${index("claims")} WHERE ${isClaim}`]),
   ];
 }
 
@@ -78,11 +84,13 @@ function columnsOf(layout: IdempotencyLayoutName, database: SqlDialect["name"]):
       return {
         columns: [id(`"key"`), "handled_at TIMESTAMP NOT NULL", "confirmed BOOLEAN NOT NULL DEFAULT FALSE"],
         index: ["handled_at", "handled_at"],
+        isClaim: "confirmed = FALSE",
       };
     case "dotnet":
       return {
         columns: [id("message_id"), "claimed_at TIMESTAMP NOT NULL", "confirmed INTEGER NOT NULL DEFAULT 0"],
         index: ["claimed", "claimed_at"],
+        isClaim: "confirmed = 0",
       };
     default:
       throw new RangeError(

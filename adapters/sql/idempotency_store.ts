@@ -227,7 +227,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     return { confirmed: readBoolean(row["confirmed"]), expired: readBoolean(row["expired"]) };
   }
 
-  /** Asks for the layout once; a database that was away is asked again. */
+  /** Asks for the layout once; again where the database was away, or did not do what it was asked. */
   #known(session = this.#target.session): Promise<IdempotencyStatements> {
     return this.#statements ??= this.#detected(session).catch((error) => {
       this.#statements = undefined;
@@ -242,13 +242,19 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     return writeStatements(layout, dialect.placeholder);
   }
 
-  #run<Facts>(
+  async #run<Facts>(
     what: string,
     { text, bind }: Statement<Facts>,
     facts: Facts,
     session = this.#target.session,
   ): Promise<SqlResult> {
-    return guarded(what, () => session.query(text, bind(facts)));
+    try {
+      return await guarded(what, () => session.query(text, bind(facts)));
+    } catch (error) {
+      // The table may be another one by now, or none: whoever comes next looks again, and can say so.
+      this.#statements = undefined;
+      throw error;
+    }
   }
 }
 

@@ -29,6 +29,11 @@ export interface Instants {
   readonly isByStore: boolean;
   /** Whether the instant in a column, moved by an offset, has come, by a clock that is ahead of what was written. */
   hasCome<Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number): Fragment<Facts>;
+  /**
+   * Whether the instant in a column, moved by an offset, may have come: true of all that have, and of what comes within the second. It
+   * is what an index on the column can tell, however wide its texts are.
+   */
+  mayHaveCome(column: string, offsetMs: number): Fragment<Moment>;
   /** Whether the instant in a column lies before now, moved by an offset and by the lead; as an index on the column would have it. */
   isBefore(column: string, offsetMs?: number): Fragment<Moment>;
   /** How long ago the instant in a column was, milliseconds. */
@@ -53,6 +58,7 @@ function postgresInstants(now: string, type: string): Instants {
     stepMs: 0.001,
     isByStore: false,
     hasCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    mayHaveCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
     ageMs: (column) => raw(`(extract(epoch FROM ${now} - ${column}) * 1000)::float8`),
     epochMs: (column) => raw(`(extract(epoch FROM ${column}) * 1000)::float8`),
@@ -82,6 +88,7 @@ export function postgresMillis(): Instants {
     stepMs: 1,
     isByStore: false,
     hasCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
+    mayHaveCome: (column, offsetMs) => sql`${raw(column)} <= ${moved(-offsetMs)}`,
     isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
     ageMs: (column) => raw(`(extract(epoch FROM ${NOW}) * 1000 - ${column})::float8`),
     epochMs: (column) => raw(`${column}::float8`),
@@ -147,6 +154,9 @@ function microsOf(ms: number): string {
   return String(Math.min(999, Math.floor((ms % 1) * 1_000 + 0.25))).padStart(3, "0");
 }
 
+/** What all texts of an instant agree on. */
+const SECOND_MS = 1_000;
+
 function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Instants {
   const movedBy = (offsetMs: number) => ({ nowMs }: Moment): string | number => write(nowMs + offsetMs);
   const now = ({ nowMs }: Moment): number => Math.floor(nowMs);
@@ -158,6 +168,8 @@ function sqliteInstants({ write, written, stepMs, sorts }: SqliteWriting): Insta
     isByStore: true,
     hasCome: <Facts extends Moment>(column: string, offsetMs: number, leadMs: (facts: Facts) => number) =>
       sql<Facts>`${millisOf(column)} <= ${(facts) => Math.floor(facts.nowMs - offsetMs - leadMs(facts))}`,
+    // Texts of any width are alike up to the second, so that one of an earlier second is the lesser text.
+    mayHaveCome: (column, offsetMs) => sql`${raw(column)} < ${movedBy(SECOND_MS - offsetMs)}`,
     isBefore: (column, offsetMs = 0) =>
       sorts
         ? sql`${raw(column)} < ${(moment: Moment) => write(limit(offsetMs)(moment))}`

@@ -52,8 +52,8 @@ export function ownerLayout(target: OwnerLayoutTarget, times: IdempotencyTimes):
       expires_at = ${retentionEnd} WHERE ${mine}`,
     release: sql`DELETE FROM ${table} WHERE ${mine}`,
     renew: sql`UPDATE ${table} SET expires_at = ${leaseEnd} WHERE ${mine}`,
-    purge: sql`DELETE FROM ${table} WHERE message_id IN (SELECT message_id FROM ${table} WHERE ${expired}
-      LIMIT ${limit}${raw(dialect.skipLocked)})`,
+    purge: sql`DELETE FROM ${table} WHERE message_id IN (SELECT message_id FROM ${table}
+      WHERE ${instants.mayHaveCome("expires_at", 0)} AND ${expired} LIMIT ${limit}${raw(dialect.skipLocked)})`,
   };
 }
 

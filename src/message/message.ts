@@ -100,10 +100,12 @@ export class Message<T = unknown> {
    * A store that fails is asked again, for as long as the lease runs. Asked for twice, it is one confirmation. Without it the claim is
    * confirmed when the handler has accepted, and released when it throws.
    *
+   * It is a statement of its own and commits at once: inside a transaction of the handler's, `onceWithin` is what commits with it.
+   *
    * @throws {TypeError} the consumer has no idempotency store
    * @throws {LeaseLostError} the claim is somebody else's by now: undo the work, or let the error out, and the message goes back as it is
-   * @throws {ClaimUnconfirmedError} the store did not do it before the lease ended, and nobody else knows that the work is done: accept
-   *   or park the message, or undo the work and throw another error; let out, this one leaves the message among the dead letters
+   * @throws {ClaimUnconfirmedError} the store has not said that it did before the lease ended: accept or park the message, since another
+   *   attempt may do the work again; let out, the error leaves the message among the dead letters
    *
    * @example
    * ```ts

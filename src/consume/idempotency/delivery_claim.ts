@@ -202,8 +202,7 @@ export class DeliveryClaim implements MessageClaim {
   }
 
   #unconfirmedSince(cause: unknown): ClaimUnconfirmedError {
-    const text =
-      `Cannot confirm message "${this.id}": the store did not do it while the lease ran; what was done stands`;
+    const text = `Cannot confirm message "${this.id}": the store did not do it, or did not say so, while the lease ran`;
     return this.#unconfirmed = new ClaimUnconfirmedError(text, { cause });
   }
 }
