@@ -6,6 +6,7 @@
 #   scripts/services.sh fault-node stop | kill
 #   scripts/services.sh rabbitmq4       RabbitMQ 4.0 from Debian 13, in a folder; stop ends it
 #   scripts/services.sh pgbouncer       a pooler in transaction mode in front of PostgreSQL; stop ends it
+#   scripts/services.sh python-avro     Apache's Avro library for Python, which is no service but a peer of the tests
 #   scripts/services.sh all             all of them; without RabbitMQ 4 it says why and goes on
 #
 # What already answers is used as it is. What is missing is installed from Debian packages and started, which takes
@@ -149,6 +150,9 @@ CONF
   die "Cannot use PgBouncer: $1 does not answer, see $BOUNCER_DIR/log"
 }
 
+# Nothing runs: the tests start it and ask it.
+python_avro() { install_packages python3-avro; }
+
 # A CA with a server and a client certificate, and a CA of a stranger. Test keys: they open nothing else.
 certificates() {
   openssl x509 -checkend 86400 -noout -in "$TLS_DIR/client.pem" >/dev/null 2>&1 && return
@@ -289,6 +293,7 @@ case ${1:-start} in
   fault-node) fault_node "${2:-start}" ;;
   rabbitmq4) rabbitmq4 "${2:-start}" ;;
   pgbouncer) pgbouncer "${2:-start}" ;;
-  all) rabbitmq; postgresql; pgbouncer; fault_node; rabbitmq4_or_why_not ;;
-  *) die "Cannot start '$1': fault-node, rabbitmq4, pgbouncer and all are known" ;;
+  python-avro) python_avro ;;
+  all) rabbitmq; postgresql; pgbouncer; fault_node; python_avro; rabbitmq4_or_why_not ;;
+  *) die "Cannot start '$1': fault-node, rabbitmq4, pgbouncer, python-avro and all are known" ;;
 esac

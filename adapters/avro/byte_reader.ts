@@ -5,6 +5,7 @@
  */
 
 import { Fault } from "./fault.ts";
+import type { ReadText } from "./utf8.ts";
 
 /** How deep records, lists and maps may lie in one another. */
 export const MAX_DEPTH = 100;
@@ -12,31 +13,37 @@ export const MAX_DEPTH = 100;
 /** Items that take no bytes, in one body: nothing else bounds them. */
 export const MAX_EMPTY_ITEMS = 100_000;
 
-/** Up to here a text is put together character by character: a decoder costs more than it saves. */
-const SHORT_TEXT = 24;
+/** Up to here a text is put together character by character: a call to the runtime costs more than it saves. */
+const SHORT_TEXT = 8;
 
 /** Beyond it a whole number is no `number` any more. */
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 
-/** Refuses what is not UTF-8, and leaves a byte order mark where it is. */
-export function strictDecoder(): TextDecoder {
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-}
+const NOTHING: Readonly<Uint8Array> = new Uint8Array(0);
 
-/** Reads forward through one body. */
+/** Reads forward through one body after the other. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
-  #view: DataView | undefined;
-  readonly #decoder: TextDecoder;
+  #bytes: Uint8Array = NOTHING;
+  /** Eight bytes at a time are numbers here, without a view of every body. */
+  readonly #numberBytes = new Uint8Array(8);
+  readonly #numberView = new DataView(this.#numberBytes.buffer);
+  readonly #readText: ReadText;
   #at = 0;
   #depth = 0;
   #emptyItems = 0;
   #blockEnd = -1;
 
-  /** The decoder is one of {@linkcode strictDecoder}. */
-  constructor(bytes: Uint8Array, decoder: TextDecoder) {
+  /** Reads texts with what `textReader` gives. */
+  constructor(readText: ReadText) {
+    this.#readText = readText;
+  }
+
+  /** Begins another body. */
+  begin(bytes: Uint8Array): void {
     this.#bytes = bytes;
-    this.#decoder = decoder;
+    this.#at = 0;
+    this.#depth = 0;
+    this.#emptyItems = 0;
   }
 
   /** Bytes that nobody has read. */
@@ -64,6 +71,7 @@ export class ByteReader {
   /** A zig-zag number of at most 32 bits. */
   int(): number {
     let byte = this.#byte();
+    if (byte <= 0x7f) return (byte >>> 1) ^ -(byte & 1);
     let bits = byte & 0x7f;
     for (let shift = 7; byte > 0x7f; shift += 7) {
       byte = this.#byte();
@@ -75,6 +83,11 @@ export class ByteReader {
 
   /** A zig-zag number of at most 64 bits: a `number` where it is exact, otherwise a `bigint`. */
   long(): number | bigint {
+    const first = this.#bytes[this.#at];
+    if (first !== undefined && first <= 0x7f) {
+      this.#at++;
+      return (first >>> 1) ^ -(first & 1);
+    }
     const low = this.#group();
     if (!this.#goesOn) return (low >>> 1) ^ -(low & 1);
     const middle = this.#group();
@@ -86,12 +99,12 @@ export class ByteReader {
 
   /** Four bytes, the lowest first. */
   float(): number {
-    return this.#numbers().getFloat32(this.#skip(4), true);
+    return this.#number(4).getFloat32(0, true);
   }
 
   /** Eight bytes, the lowest first. */
   double(): number {
-    return this.#numbers().getFloat64(this.#skip(8), true);
+    return this.#number(8).getFloat64(0, true);
   }
 
   /** So many bytes, copied: they outlive the body. */
@@ -151,9 +164,10 @@ export class ByteReader {
     return count;
   }
 
-  /** Made when it is needed first: most bodies have no fractions. */
-  #numbers(): DataView {
-    return this.#view ??= new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+  #number(size: number): DataView {
+    const start = this.#skip(size);
+    for (let index = 0; index < size; index++) this.#numberBytes[index] = this.#bytes[start + index] as number;
+    return this.#numberView;
   }
 
   #takeEmpty(count: number): void {
@@ -175,11 +189,9 @@ export class ByteReader {
   }
 
   #decode(start: number, length: number): string {
-    try {
-      return this.#decoder.decode(this.#bytes.subarray(start, start + length));
-    } catch {
-      throw new Fault("a text is not UTF-8");
-    }
+    const text = this.#readText(this.#bytes, start, start + length);
+    if (text === undefined) throw new Fault("a text is not UTF-8");
+    return text;
   }
 
   #byte(): number {

@@ -6,16 +6,17 @@
 
 import { MAX_DEPTH, MAX_EMPTY_ITEMS } from "./byte_reader.ts";
 import { Fault } from "./fault.ts";
+import { textWriter, type WriteText } from "./utf8.ts";
 
 /** A buffer that is larger is not kept for the next body. */
 const KEPT_BYTES = 65_536;
 
-/** Up to here a text is written character by character: an encoder costs more than it saves. */
-const SHORT_TEXT = 64;
+/** Up to here a text is written character by character: a call to the runtime costs more than it saves. */
+const SHORT_TEXT = 16;
 
 /** Writes one body after the other into a buffer of its own. */
 export class ByteWriter {
-  readonly #encoder = new TextEncoder();
+  readonly #writeText: WriteText = textWriter();
   #bytes = new Uint8Array(1_024);
   #view = new DataView(this.#bytes.buffer);
   #at = 0;
@@ -113,24 +114,32 @@ export class ByteWriter {
 
   /** A length and UTF-8. The text has no half of a surrogate pair. */
   text(text: string): void {
-    if (text.length > SHORT_TEXT || !this.#ascii(text)) this.byteString(this.#encoder.encode(text));
+    this.#room(3 * text.length + 10);
+    if (text.length > SHORT_TEXT || !this.#ascii(text)) this.#utf8(text);
   }
 
   /** Writes a short text if it has characters of one byte alone: then its length is known beforehand. */
   #ascii(text: string): boolean {
-    this.#room(text.length + 1);
-    const start = this.#at;
-    let at = start + 1;
+    let at = this.#at;
+    this.#bytes[at++] = text.length << 1;
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
       if (unit > 0x7f) return false;
       this.#bytes[at++] = unit;
     }
-    // Below 64, the length is one byte.
-    if (text.length > 63) return false;
-    this.#bytes[start] = text.length << 1;
     this.#at = at;
     return true;
+  }
+
+  /** Writes the text behind the room that its length takes if it is ASCII, and moves it where it is not. */
+  #utf8(text: string): void {
+    const start = this.#at;
+    const room = lengthSize(text.length);
+    const length = this.#writeText(text, this.#bytes, start + room);
+    const taken = lengthSize(length);
+    if (taken !== room) this.#bytes.copyWithin(start + taken, start + room, start + room + length);
+    this.whole(length);
+    this.#at = start + taken + length;
   }
 
   /** The zig-zag form of a number of 31 bits. */
@@ -160,4 +169,11 @@ export class ByteWriter {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer);
   }
+}
+
+/** How many bytes a length takes. */
+function lengthSize(length: number): number {
+  let size = 1;
+  for (let rest = length; rest >= 0x40; rest = Math.floor(rest / 0x80)) size++;
+  return size;
 }

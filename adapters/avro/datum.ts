@@ -5,12 +5,13 @@
  */
 
 import { DecodeError, EncodeError } from "../../src/errors.ts";
-import { ByteReader, strictDecoder } from "./byte_reader.ts";
+import { ByteReader } from "./byte_reader.ts";
 import { ByteWriter } from "./byte_writer.ts";
 import { Fault } from "./fault.ts";
 import type { LogicalTypes } from "./logical_type.ts";
 import type { Read } from "./read.ts";
 import type { AvroType } from "./schema.ts";
+import { textReader } from "./utf8.ts";
 import { Writers } from "./write.ts";
 
 /** Writes a payload behind so many bytes, which are 0; throws an `EncodeError` for what is no value of the schema. */
@@ -40,14 +41,26 @@ export type ReadBody = (body: Uint8Array) => unknown;
 
 /** What reads bodies to their end. */
 export function bodyReader(read: Read): ReadBody {
-  const decoder = strictDecoder();
+  const readText = textReader();
+  let spare: ByteReader | undefined = new ByteReader(readText);
   return (body) => {
-    const from = new ByteReader(body, decoder);
-    const value = read(from);
-    if (from.left > 0) throw new Fault("bytes are left over behind the value");
-    return value;
+    // A converter may read another body while this one is being read.
+    const from = spare ?? new ByteReader(readText);
+    spare = undefined;
+    from.begin(body);
+    try {
+      const value = read(from);
+      if (from.left > 0) throw new Fault("bytes are left over behind the value");
+      return value;
+    } finally {
+      from.begin(NOTHING);
+      spare = from;
+    }
   };
 }
+
+/** A reader holds on to no body. */
+const NOTHING: Readonly<Uint8Array> = new Uint8Array(0);
 
 /** A body's fault as the error that parks it; `what` says how it was read. */
 export function unreadable(error: unknown, what: string): DecodeError {

@@ -309,6 +309,24 @@ describe("Avro of one schema", () => {
     for (const value of [3.5e38, -1e300]) await assert.rejects(encoded('"float"', value), refuses(/range of 32 bits/));
   });
 
+  it("writes the length of a text in front of it, however many bytes its characters have", async () => {
+    for (const character of ["a", "ö", "購", "📦"]) {
+      for (const count of [0, 1, 16, 17, 21, 22, 31, 32, 63, 64, 2_730, 2_731, 4_095, 4_096, 8_191, 8_192, 40_000]) {
+        const text = character.repeat(count);
+        const bytes = new TextEncoder().encode(text);
+        const written = (await avroCodec(["null", "string"]).encode(text)).body;
+        assert.deepEqual(written.subarray(written.length - bytes.length), bytes);
+        const length = await encoded('"long"', bytes.length);
+        assert.equal(
+          await encoded('"string"', text).then((hex) => hex.slice(0, length.length)),
+          length,
+          `${count} ${character}`,
+        );
+        assert.equal(written.length, 1 + length.length / 2 + bytes.length);
+      }
+    }
+  });
+
   it("lets a getter of the payload encode with the same codec", async () => {
     const codec = avroCodec(ORDER);
     let inner: Promise<unknown> | undefined;
