@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { amqpBroker } from "../../../adapters/amqp/mod.ts";
 import { openConnection } from "../../../src/connection.ts";
 import type { Broker, PublishReceipt } from "../../../src/ports/broker.ts";
+import type { OutboxClaim, OutboxClaimOptions } from "../../../src/ports/outbox_store.ts";
 import { FaultyOutbox } from "../faulty_outbox.ts";
 import { instead } from "../instead.ts";
 import { announcement, openSharedOutbox } from "../shared_outbox.ts";
@@ -40,7 +41,22 @@ async function passes(here: string): Promise<void> {
 }
 
 const { session, store, order, close } = openSharedOutbox(address);
-const relayed = new FaultyOutbox(store);
+
+/** Knows whether a claim is on its way. */
+class WatchedOutbox extends FaultyOutbox {
+  claiming = 0;
+
+  override async claim(options: OutboxClaimOptions): Promise<OutboxClaim> {
+    this.claiming++;
+    try {
+      return await super.claim(options);
+    } finally {
+      this.claiming--;
+    }
+  }
+}
+
+const relayed = new WatchedOutbox(store);
 let hasClaimed = false;
 relayed.done = (call, ids) => {
   hasClaimed = call === "claim" && ids.length > 0;
@@ -112,6 +128,8 @@ async function placeSome(): Promise<void> {
   for (const id of idsOf("early", 2)) await place([id]);
   await takeBack(idsOf("back", 1));
   await relayedAll();
+  // One that has begun would see what is placed now.
+  await until("no claim", () => relayed.claiming === 0);
   isArmed = true;
   await place(idsOf("late", 20));
 }
