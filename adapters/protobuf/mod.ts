@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { CodecMissingError } from "../../src/errors.ts";
 import type { Codec } from "../../src/ports/codec.ts";
 import { generatedCodec, isCoder, limitsOf, type ProtobufCodecOptions, type ProtobufCoder } from "./codec.ts";
@@ -14,6 +13,27 @@ import type { ProtobufLibrary } from "./library.ts";
 export type { ProtobufCodecOptions, ProtobufCoder } from "./codec.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "../../src/ports/codec.ts";
 export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "../../src/message/header_value.ts";
+
+/**
+ * A message type: what `protoc-gen-es` exports as `OrderSchema`. The library documents it.
+ *
+ * @ignore
+ */
+export type ProtobufMessageType = import("@bufbuild/protobuf").DescMessage;
+
+/**
+ * What a codec of a message type writes: a message, or what `create` makes one of. The library documents it.
+ *
+ * @ignore
+ */
+export type ProtobufInput<Type extends ProtobufMessageType> = import("@bufbuild/protobuf").MessageInitShape<Type>;
+
+/**
+ * What a codec of a message type reads. The library documents it.
+ *
+ * @ignore
+ */
+export type ProtobufOutput<Type extends ProtobufMessageType> = import("@bufbuild/protobuf").MessageShape<Type>;
 
 /** Whoever brings the code of another generator does without it. */
 const library: ProtobufLibrary | CodecMissingError = await import("@bufbuild/protobuf").catch((cause: unknown) =>
@@ -49,17 +69,17 @@ const library: ProtobufLibrary | CodecMissingError = await import("@bufbuild/pro
  * @throws {RangeError} a limit that is no whole number or out of range
  * @throws {CodecMissingError} a message type, and `@bufbuild/protobuf` is not installed
  */
-export function protobufCodec<Desc extends DescMessage>(
-  type: Desc,
+export function protobufCodec<Type extends ProtobufMessageType>(
+  type: Type,
   options?: ProtobufCodecOptions,
-): Codec<MessageInitShape<Desc>, MessageShape<Desc>>;
+): Codec<ProtobufInput<Type>, ProtobufOutput<Type>>;
 /** A codec of what another generator made (protobufjs, ts-proto): its two functions, which check what they are given themselves. */
 export function protobufCodec<In, Out>(
   coder: ProtobufCoder<In, Out>,
   options?: ProtobufCodecOptions,
 ): Codec<In, Out>;
 export function protobufCodec(
-  type: DescMessage | ProtobufCoder<never, unknown>,
+  type: ProtobufMessageType | ProtobufCoder<never, unknown>,
   options: ProtobufCodecOptions = {},
 ): Codec<never, unknown> {
   const limits = limitsOf(options);
