@@ -7,8 +7,10 @@
  * @module
  */
 import { parseXml } from "@rgrove/parse-xml";
+import avsc from "avsc";
 import { dump, load } from "js-yaml";
 import { parse, stringify } from "smol-toml";
+import { avroCodec } from "../adapters/avro/mod.ts";
 import { tomlCodec } from "../adapters/toml/mod.ts";
 import { xmlCodec } from "../adapters/xml/mod.ts";
 import { yamlCodec } from "../adapters/yaml/mod.ts";
@@ -42,6 +44,42 @@ const JSON_BUDGET: Budget = runtimeName() === "bun" ? { cpuOverBareUs: 1.2 } : {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
+
+const field = (name: string, type: unknown): object => ({ name, type });
+const text = (name: string): object => field(name, "string");
+
+/** The payloads' schema. */
+const ORDER = {
+  type: "record",
+  name: "Order",
+  fields: [
+    text("orderId"),
+    text("placedAt"),
+    field("customer", {
+      type: "record",
+      name: "Customer",
+      fields: [field("id", "int"), text("name"), text("city"), field("tags", { type: "array", items: "string" })],
+    }),
+    field("lines", {
+      type: "array",
+      items: {
+        type: "record",
+        name: "Line",
+        fields: [
+          text("sku"),
+          text("title"),
+          field("quantity", "int"),
+          field("unitCents", "long"),
+          field("taxRate", "double"),
+        ],
+      },
+    }),
+    field("gift", "boolean"),
+    text("remark"),
+    field("totalCents", "long"),
+  ],
+};
+const avscOrder = avsc.Type.forSchema(ORDER as avsc.Schema);
 
 const PAIRS: readonly Pair[] = [
   {
@@ -78,6 +116,16 @@ const PAIRS: readonly Pair[] = [
     },
     messages: 3_000,
     budgets: { write: {} },
+  },
+  {
+    name: "avro",
+    codec: avroCodec(ORDER),
+    bare: {
+      write: (payload) => avscOrder.toBuffer(payload),
+      // It takes a Buffer and nothing else, so a body off the wire has to become a view of one.
+      read: (body) => avscOrder.fromBuffer(Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
+    },
+    messages: 30_000,
   },
 ];
 

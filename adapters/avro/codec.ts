@@ -69,6 +69,7 @@ export function avroCodec<T = unknown>(schema: AvroSchema, options: AvroCodecOpt
   const read = bodyReader(new Readers(logicalTypes).of(type));
   return {
     contentType: FIXED_TYPE,
+    guessable: false,
     canDecode: (contentType) => ["fixed", "either"].includes(framingOf(contentType)),
     encode: (payload) => ({ body: write(payload) }),
     decode: (body, { contentType }) => {

@@ -89,6 +89,7 @@ export function registeredAvroCodec<T = unknown>(
   const ownId = written === undefined ? undefined : new OwnId(registry, { ...written, register });
   return {
     contentType: REGISTERED_TYPE,
+    guessable: false,
     canDecode: (contentType) => ["registered", "either"].includes(framingOf(contentType)),
     encode: (payload) => encode(payload, write, ownId),
     decode: (body, { contentType }) => {

@@ -1,8 +1,12 @@
 /** Avro of one schema: the contract of a codec, the examples of contract codecs 2.7, and what it refuses. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { avroCodec } from "../../../adapters/avro/mod.ts";
+import { avroCodec, registeredAvroCodec } from "../../../adapters/avro/mod.ts";
+import { memorySchemaRegistry } from "../../../adapters/memory/mod.ts";
+import { compositeCodec } from "../../../src/codec/composite.ts";
+import { jsonCodec } from "../../../src/codec/json.ts";
 import { DecodeError, EncodeError } from "../../../src/errors.ts";
+import type { Codec } from "../../../src/ports/codec.ts";
 import { codecContract } from "../../contract/codec.ts";
 import { bytesOfHex } from "../../support/fixtures.ts";
 
@@ -174,6 +178,19 @@ describe("Avro of one schema", () => {
       decoded(ORDER, "0000000007066f2d31b4420861636d65", "application/vnd.acemq.avro"),
       refuses(/is the type of registered schemas/),
     );
+  });
+
+  it("is not tried by a composite on a body that says nothing of its type, which it would read as nonsense [COD-10]", async () => {
+    const word = new TextEncoder().encode("true");
+    const pair =
+      '{"type":"record","name":"P","fields":[{"name":"a","type":"int"},{"name":"b","type":{"type":"fixed","name":"F","size":3}}]}';
+    assert.deepEqual(await avroCodec(pair).decode(word, {}), { a: 58, b: Uint8Array.of(0x72, 0x75, 0x65) });
+    const registered = registeredAvroCodec(memorySchemaRegistry(), { readerSchema: pair });
+    for (const first of [avroCodec(pair), registered]) {
+      const codec: Codec = compositeCodec([first, jsonCodec()]);
+      assert.equal(first.guessable, false);
+      for (const contentType of [undefined, ""]) assert.equal(await codec.decode(word, { contentType }), true);
+    }
   });
 
   it("has no schema to resolve onto, and says so [AVR-11]", () => {
