@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -55,7 +56,7 @@ export async function openDatabase(
     return temporary(path, lockOf(path));
   } catch {
     // Another demonstration is running: this one cannot be gone on with.
-    const other = join(mkdtempSync(join(tmpdir(), "acemq-demo-")), "orders.sqlite");
+    const other = join(tmpdir(), `acemq-demo-${randomUUID()}.sqlite`);
     return temporary(other, lockOf(other));
   }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -206,6 +206,19 @@ describe("the demonstration", () => {
 
   it("goes on with the same queues of RabbitMQ when it was killed", { skip, timeout: TIMEOUT_MS }, async () => {
     await assertContinues("--amqp", AMQP_URL, "--sqlite", join(folder, "rabbitmq.sqlite"));
+  });
+
+  it("runs beside another one in a file of its own, and leaves nothing of it", { timeout: TIMEOUT_MS }, async () => {
+    const other = new DatabaseSync(join(folder, "acemq-demo-memory.sqlite.lock"));
+    try {
+      other.exec("BEGIN EXCLUSIVE");
+      const before = readdirSync(folder);
+      const { code, out, err } = await demo("--json");
+      assert.deepEqual([code, JSON.parse(lastLine(out)).lost], [0, 0], err);
+      assert.deepEqual(readdirSync(folder), before);
+    } finally {
+      other.close();
+    }
   });
 
   it(
