@@ -4,6 +4,8 @@
  * @module
  */
 
+import { hasMembers } from "../sql/given_session.ts";
+
 /** What a statement of postgres.js gives: its rows, with the count beside them. */
 export interface PostgresJsResult extends Iterable<unknown> {
   /** Rows given or changed. */
@@ -90,8 +92,8 @@ export interface PgPool {
 export type PostgresHandle = PostgresJs | PgPool | PgClient;
 
 /** Whether a value is one of postgres.js. */
-export function isPostgresJs(handle: object): handle is PostgresJs {
-  return "unsafe" in handle && typeof handle.unsafe === "function";
+export function isPostgresJs(handle: unknown): handle is PostgresJs {
+  return hasMembers(handle) && "unsafe" in handle && typeof handle.unsafe === "function";
 }
 
 /** The root of postgres.js: it begins transactions. */
@@ -110,11 +112,11 @@ export function isPostgresJsListener(sql: PostgresJs): sql is PostgresJsListener
 }
 
 /** Whether a value is a pool of `pg`. */
-export function isPgPool(handle: object): handle is PgPool {
-  return "query" in handle && "connect" in handle && "totalCount" in handle;
+export function isPgPool(handle: unknown): handle is PgPool {
+  return hasMembers(handle) && "query" in handle && "connect" in handle && "totalCount" in handle;
 }
 
 /** Whether a value is a client of `pg`. */
-export function isPgClient(handle: object): handle is PgClient {
-  return "query" in handle && typeof handle.query === "function" && !("totalCount" in handle);
+export function isPgClient(handle: unknown): handle is PgClient {
+  return hasMembers(handle) && "query" in handle && typeof handle.query === "function" && !("totalCount" in handle);
 }

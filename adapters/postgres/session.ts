@@ -6,7 +6,7 @@
 
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { assertFiniteNumber } from "../../src/internal/assert_option.ts";
-import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
+import { assertOptions, describeKind, type OptionKinds } from "../../src/internal/option_kinds.ts";
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { ConnectionSession, type SqlConnection, TransactionSession } from "../sql/connection_session.ts";
 import type { WaitOptions } from "../sql/turns.ts";
@@ -66,7 +66,9 @@ export function postgresSession(handle: PostgresHandle, options: PostgresSession
   }
   if (isPgPool(handle)) return new PgPoolSession(handle, wait);
   if (!isPgClient(handle)) {
-    throw new TypeError("Cannot use the database handle: a handle of 'postgres' or 'pg' is wanted");
+    throw new TypeError(
+      `Cannot use the database handle: an open one of 'postgres' or 'pg' is wanted, found ${describeKind(handle)}`,
+    );
   }
   return sessionOn(pgConnection(handle), wait, inTransaction);
 }

@@ -40,8 +40,8 @@ interface DrizzleSession {
  * ```
  */
 export function drizzleSession(tx: DrizzleTransaction): SqlSession {
-  const session = tx._?.session;
-  if (typeof tx.rollback !== "function" || !isDrizzleSession(session)) {
+  const session = tx?._?.session;
+  if (typeof tx?.rollback !== "function" || !isDrizzleSession(session)) {
     throw new TypeError("Cannot make a session of Drizzle: the 'tx' of an open transaction on PostgreSQL is wanted");
   }
   return new BorrowedTransaction(async (text, params) => {

@@ -7,8 +7,14 @@
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 
 /** Whether a value is a session and no handle of a driver, some of which have methods of the same names. */
-export function isSqlSession(value: object): value is SqlSession {
-  return "query" in value && "transaction" in value && "inTransaction" in value && !("prepare" in value);
+export function isSqlSession(value: unknown): value is SqlSession {
+  return hasMembers(value) && "query" in value && "transaction" in value && "inTransaction" in value &&
+    !("prepare" in value);
+}
+
+/** Whether a value can be a handle at all. What is put in its place may be a URL with a password: it is told by its kind alone. */
+export function hasMembers(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 /** Refuses a session on which no transaction is open: what is written there would be committed by itself. */

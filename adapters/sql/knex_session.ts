@@ -29,7 +29,7 @@ export interface KnexTransaction {
  * ```
  */
 export function knexSession(trx: KnexTransaction): SqlSession {
-  if (trx.isTransaction !== true) {
+  if (trx?.isTransaction !== true) {
     throw new TypeError("Cannot make a session of Knex: the 'trx' of an open transaction is wanted");
   }
   return new BorrowedTransaction(async (text, params) => {

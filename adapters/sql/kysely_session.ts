@@ -34,7 +34,7 @@ export interface KyselyTransaction {
  * ```
  */
 export function kyselySession(trx: KyselyTransaction): SqlSession {
-  if (trx.isTransaction !== true) {
+  if (trx?.isTransaction !== true) {
     throw new TypeError("Cannot make a session of Kysely: the 'trx' of an open transaction is wanted");
   }
   return new BorrowedTransaction(async (text, params) => {

@@ -5,8 +5,10 @@
  * @module
  */
 
+import { describeKind } from "../../src/internal/option_kinds.ts";
 import type { SqlResult, SqlValue } from "../../src/ports/sql_session.ts";
 import type { SqlConnection } from "../sql/connection_session.ts";
+import { hasMembers } from "../sql/given_session.ts";
 
 /** A prepared statement. */
 export interface SqliteStatement {
@@ -46,8 +48,19 @@ const MOST_PREPARED = 100;
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 
+/** Throws a `TypeError` for what is no open handle: a path, for one. */
+export function assertSqliteDatabase(database: unknown): asserts database is SqliteDatabase {
+  if (hasMembers(database) && "prepare" in database && typeof database.prepare === "function") return;
+  throw new TypeError(
+    `Cannot use the database handle: an open one of SQLite is wanted, as of 'new DatabaseSync(path)', found ${
+      describeKind(database)
+    }`,
+  );
+}
+
 /** The connection a handle is. */
 export function sqliteConnection(database: SqliteDatabase): SqlConnection {
+  assertSqliteDatabase(database);
   const prepared = new Map<string, Prepared>();
   const prepare = (text: string): Prepared => {
     const kept = prepared.get(text);

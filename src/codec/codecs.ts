@@ -28,21 +28,27 @@ const OPTIONAL: Readonly<Record<string, { readonly contentType: string; readonly
   toml: { contentType: "application/toml", bring: 'tomlCodec() from "@acemq/amqp/toml"' },
 };
 
-/** The catalog of `json`, `text`, `bytes` and the codecs handed in. */
+/** The catalog of `json`, `text`, `bytes` and the codecs handed in. Throws a `TypeError` for one that no name stands for. */
 export function codecCatalog(handedIn: readonly Codec[] = []): CodecCatalog {
   const known = new Map<string, Codec>([
     ["json", jsonCodec()],
     ["text", textCodec()],
     ["bytes", bytesCodec()],
   ]);
-  for (const codec of handedIn.map(assertCodec)) {
-    const essence = parseContentType(codec.contentType)?.essence;
-    const name = Object.keys(OPTIONAL).find((one) => OPTIONAL[one]?.contentType === essence);
-    if (name !== undefined) known.set(name, codec);
-  }
+  for (const codec of handedIn.map(assertCodec)) known.set(nameOf(codec), codec);
   return {
     resolve: (choice) => typeof choice === "string" ? byName(known, choice) : assertCodec(choice),
   };
+}
+
+/** A codec without a name would be handed in for nothing: nobody could ask for it. */
+function nameOf({ contentType }: Codec): string {
+  const essence = parseContentType(contentType)?.essence;
+  const name = Object.keys(OPTIONAL).find((one) => OPTIONAL[one]?.contentType === essence);
+  if (name !== undefined) return name;
+  throw new TypeError(
+    `Cannot use option 'codecs': the codec that writes ${contentType} has no name to be asked for by; give it as 'codec'`,
+  );
 }
 
 function byName(known: ReadonlyMap<string, Codec>, choice: string): Codec {

@@ -47,7 +47,9 @@ export function placesOf(queue: string, from: SetAsideQueue | "queue" | undefine
     case undefined:
       return placesByName(queue);
     default:
-      throw new TypeError(`Cannot read beside queue "${queue}": option 'from' names no queue, found ${String(from)}`);
+      throw new TypeError(
+        `Cannot read beside queue "${queue}": option 'from' must be dlq, parked or queue, found ${String(from)}`,
+      );
   }
 }
 

@@ -40,6 +40,17 @@ describe("codecs by name", () => {
     assert.equal(codecCatalog([codecOf("application/xml"), yaml]).resolve("yaml"), yaml);
   });
 
+  it("refuse a codec that no name stands for: it would be handed in for nothing", () => {
+    const nameless = { ...jsonCodec(), contentType: "application/vnd.example.reading" };
+    for (const codec of [nameless, jsonCodec()]) {
+      assert.throws(() => codecCatalog([codec]), {
+        name: "TypeError",
+        message:
+          `Cannot use option 'codecs': the codec that writes ${codec.contentType} has no name to be asked for by; give it as 'codec'`,
+      });
+    }
+  });
+
   it("fail by saying which import brings what was not handed in", () => {
     const catalog = codecCatalog([codecOf("application/xml")]);
     assert.throws(() => catalog.resolve("toml"), {

@@ -24,7 +24,7 @@ describe("the queue that is read", () => {
     assert.throws(() => placesOf("", "dlq"), TypeError);
     assert.throws(() => placesOf("orders.new", JSON.parse(`"dead"`)), {
       name: "TypeError",
-      message: `Cannot read beside queue "orders.new": option 'from' names no queue, found dead`,
+      message: `Cannot read beside queue "orders.new": option 'from' must be dlq, parked or queue, found dead`,
     });
   });
 });
