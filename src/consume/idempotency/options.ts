@@ -119,16 +119,19 @@ export function assertRetention(queue: string, { retentionMs }: IdempotencyStore
 function longestWaits({ policy, rungsMs }: Ladder): number {
   const longestRungMs = rungsMs.at(-1) ?? 0;
   let totalMs = 0;
+  let longestMs = 0;
   for (let attempt = 1; attempt < policy.maxAttempts && totalMs < Number.MAX_SAFE_INTEGER; attempt++) {
     const delayMs = delayAfter(policy, attempt);
     // Waits never shrink, so from here on they are all alike.
     const isLast = delayMs === delayAfter(policy, policy.maxAttempts - 1);
     const times = isLast ? policy.maxAttempts - attempt : 1;
-    totalMs += times * Math.max(delayMs * (1 + policy.jitterFactor), longestRungMs);
+    longestMs = Math.max(delayMs * (1 + policy.jitterFactor), longestRungMs);
+    totalMs += times * longestMs;
     if (isLast) break;
   }
+  // The age is looked at when an attempt has failed, and one more wait comes after that.
   const { maxMessageAgeMs } = policy;
-  return maxMessageAgeMs > 0 ? Math.min(totalMs, maxMessageAgeMs) : totalMs;
+  return maxMessageAgeMs > 0 ? Math.min(totalMs, maxMessageAgeMs + longestMs) : totalMs;
 }
 
 /** What cannot be claimed and is not confirmed is in progress; such a store says nothing of leases and forgets on its own. */

@@ -353,6 +353,8 @@ describe("a consumer with an idempotency store", () => {
       { retry: exponentialRetry(6, { initialDelayMs: 10_000, maxDelayMs: 60_000 }) },
       { retry: fixedRetry(2, { delayMs: 1_000 }), rungsMs: [120_000] },
       { retry: fixedRetry(61, { delayMs: 1_000 }) },
+      // Looked at is the age at the failure, and then comes one more wait.
+      { retry: fixedRetry(5, { delayMs: 40_000, maxMessageAgeMs: 20_000 }) },
     ];
     for (const options of refused) {
       await assert.rejects(mq.consume(QUEUE, () => {}, { ...options, idempotency: store }), {
@@ -361,8 +363,12 @@ describe("a consumer with an idempotency store", () => {
       });
     }
     assert.deepEqual(world.broker.queues, before);
-    const fits = fixedRetry(60, { delayMs: 1_000 });
-    await mq.consume(QUEUE, () => {}, { retry: fits, idempotency: store });
+    const fitting = [
+      fixedRetry(60, { delayMs: 1_000 }),
+      fixedRetry(5, { delayMs: 30_000, maxMessageAgeMs: 20_000 }),
+      fixedRetry(2, { delayMs: 50_000, maxMessageAgeMs: 3_600_000 }),
+    ];
+    for (const retry of fitting) await mq.consume(QUEUE, () => {}, { retry, idempotency: store });
     await world.close();
   });
 
