@@ -29,6 +29,7 @@ import { type ClaimFacts, type IdempotencyStatements, writeStatements } from "./
 import type { SqlIdempotencyOptions } from "./idempotency_options.ts";
 import { idempotencySchemaSql } from "./idempotency_schema.ts";
 import { guarded } from "./guarded.ts";
+import { KnownTable } from "./known_table.ts";
 import { readBoolean, readInteger, readText } from "./values.ts";
 
 /** What a store stands on. */
@@ -68,7 +69,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly #options: SqlIdempotencyOptions;
   readonly #table: string;
   readonly #watch: ClockWatch;
-  #statements: Promise<IdempotencyStatements> | undefined;
+  readonly #known: KnownTable<IdempotencyStatements>;
   #micros: number;
 
   /** Use the function of the database's adapter. */
@@ -87,6 +88,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     this.#target = target;
     this.#options = options;
     this.#table = table;
+    this.#known = new KnownTable(target.session, (session) => this.#detected(session));
     this.#watch = new ClockWatch(clock, { leaseMs: Math.max(claimTimeoutMs, LONGEST_OF_OTHERS_MS), retentionMs });
     // By chance, so that it is another one in every process.
     this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
@@ -108,13 +110,13 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async check(options: StoreCallOptions = {}): Promise<void> {
     signalOf("check", options)?.throwIfAborted();
-    await this.#known();
+    await this.#known.on();
   }
 
   async tryClaim(id: string, options: StoreCallOptions = {}): Promise<ClaimAnswer> {
     assertClaimId(id);
     signalOf("tryClaim", options)?.throwIfAborted();
-    const statements = await this.#known();
+    const statements = await this.#known.on();
     const { newId = randomUuid } = this.#options;
     const facts = this.#facts(id, newId());
     const claimed = await this.#run("claim a message", statements.insertClaim, facts);
@@ -130,7 +132,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async confirm(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
     signalOf("confirm", options)?.throwIfAborted();
-    const statements = await this.#known();
+    const statements = await this.#known.on();
     const facts = this.#facts(id, token);
     const { changes } = await this.#run("confirm a message", statements.confirm, facts);
     if (changes > 0) return "held";
@@ -139,14 +141,14 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async release(id: string, token: string, options: StoreCallOptions = {}): Promise<ClaimFate> {
     signalOf("release", options)?.throwIfAborted();
-    const { release } = await this.#known();
+    const { release } = await this.#known.on();
     const { changes } = await this.#run("release a message", release, this.#facts(id, token));
     return changes > 0 ? "held" : "lost";
   }
 
   async renew(id: string, token: string, options: StoreCallOptions = {}): Promise<RenewAnswer> {
     signalOf("renew", options)?.throwIfAborted();
-    const { renew } = await this.#known();
+    const { renew } = await this.#known.on();
     const facts = this.#facts(id, token);
     const renewed = await this.#run("renew a claim", renew, facts);
     return renewed.changes > 0 ? { status: "held", token: tokenOf(renewed, facts) } : { status: "lost" };
@@ -154,7 +156,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
 
   async isConfirmed(id: string, options: StoreCallOptions = {}): Promise<boolean> {
     signalOf("isConfirmed", options)?.throwIfAborted();
-    return isRemembered(await this.#look(await this.#known(), this.#facts(id)));
+    return isRemembered(await this.#look(await this.#known.on(), this.#facts(id)));
   }
 
   /**
@@ -172,7 +174,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const id = claim?.id ?? message.envelope.id;
     assertClaimId(id);
     // On the transaction's session: where one handle is one connection, another one would wait for the transaction's end.
-    const statements = await this.#known(session);
+    const statements = await this.#known.on(session);
     const facts = this.#facts(id, claim?.token);
     const run = async (statement: Statement<ClaimFacts>): Promise<boolean> =>
       (await this.#run("confirm a message", statement, facts, session)).changes > 0;
@@ -192,7 +194,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   async purgeExpired(options: PurgeOptions = {}): Promise<number> {
     assertPurgeOfClaims(options);
     const { batchSize = PURGE_BATCH, signal } = options;
-    const { purge } = await this.#known();
+    const { purge } = await this.#known.on();
     for (let total = 0;;) {
       signal?.throwIfAborted();
       const facts = { limit: batchSize, ...this.#watch.look() };
@@ -227,14 +229,6 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     return { confirmed: readBoolean(row["confirmed"]), expired: readBoolean(row["expired"]) };
   }
 
-  /** Asks for the layout once; again where the database was away, or did not do what it was asked. */
-  #known(session = this.#target.session): Promise<IdempotencyStatements> {
-    return this.#statements ??= this.#detected(session).catch((error) => {
-      this.#statements = undefined;
-      throw error;
-    });
-  }
-
   async #detected(session: SqlSession): Promise<IdempotencyStatements> {
     const { dialect } = this.#target;
     const asked = { table: this.#table, dialect, wanted: this.#options.layout };
@@ -252,7 +246,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
       return await guarded(what, () => session.query(text, bind(facts)));
     } catch (error) {
       // The table may be another one by now, or none: whoever comes next looks again, and can say so.
-      this.#statements = undefined;
+      this.#known.forget();
       throw error;
     }
   }

@@ -36,6 +36,7 @@ import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import { assertInTransaction } from "./given_session.ts";
 import { guarded } from "./guarded.ts";
+import { KnownTable } from "./known_table.ts";
 import { decideOutbox, detectOutbox, outboxFacts } from "./outbox_detect.ts";
 import { openOutbox } from "./outbox_open.ts";
 import type { SqlOutboxOptions } from "./outbox_options.ts";
@@ -85,7 +86,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   readonly #works: OutboxWorks;
   readonly #newId: NewId;
   readonly #listeners = new Listeners<readonly string[]>();
-  #opened: Promise<OutboxTable> | undefined;
+  readonly #known: KnownTable<OutboxTable>;
   #writer: OutboxWriter | undefined;
   #micros: number;
 
@@ -100,7 +101,8 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     this.#options = options;
     this.#table = table;
     // Where a statement fails, the table may have become another one.
-    const failed = (): void => void (this.#opened = undefined);
+    this.#known = new KnownTable(target.session, (session) => this.#detected(session));
+    const failed = (): void => this.#known.forget();
     this.#works = new OutboxWorks({ dialect: target.dialect, clock, failed });
     this.#newId = newId;
     // By chance, so that it is another one in every process.
@@ -128,7 +130,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   async check(options: StoreCallOptions & { readonly mode?: OutboxMode } = {}): Promise<void> {
     assertCheckOfRows(options);
     options.signal?.throwIfAborted();
-    const table = await this.#known();
+    const table = await this.#known.on();
     await table.checkClaims(this.#work(this.#target.session));
     if (options.mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
   }
@@ -152,7 +154,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     // Before anything is waited for: whether the handle is in a transaction is true of this moment.
     const session = this.#target.sessionOf(tx, { outside: outsideTransaction });
     const prepared = await Promise.all(outbounds);
-    const table = await this.#known(session);
+    const table = await this.#known.on(session);
     if (key !== null) this.#assertOrdered(table, "keep an ordering key");
     const messages = prepared.map((outbound) => storedMessage(outbound, table));
     if (messages.length === 0) return;
@@ -170,7 +172,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     const { maxAttempts } = this;
     this.#works.leases(leaseMs);
     signal?.throwIfAborted();
-    const table = await this.#known();
+    const table = await this.#known.on();
     if (mode === "in_order") this.#assertOrdered(table, "have rows leave in order");
     const extraMs = this.#micros / 1_000;
     this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
@@ -182,7 +184,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
 
   async markPublished(token: string, ids: readonly string[], options: StoreCallOptions = {}): Promise<number> {
     signalOf("markPublished", options)?.throwIfAborted();
-    return ids.length === 0 ? 0 : await (await this.#known()).markPublished(this.#work(), token, ids);
+    return ids.length === 0 ? 0 : await (await this.#known.on()).markPublished(this.#work(), token, ids);
   }
 
   async markFailed(
@@ -191,7 +193,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     options: StoreCallOptions = {},
   ): Promise<number> {
     signalOf("markFailed", options)?.throwIfAborted();
-    return failures.length === 0 ? 0 : await (await this.#known()).markFailed(this.#work(), token, failures);
+    return failures.length === 0 ? 0 : await (await this.#known.on()).markFailed(this.#work(), token, failures);
   }
 
   async giveBack(
@@ -202,13 +204,13 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     assertReturnOfRows(options);
     const { signal, delayMs = 0 } = options;
     signal?.throwIfAborted();
-    return ids.length === 0 ? 0 : await (await this.#known()).giveBack(this.#work(), token, { ids, delayMs });
+    return ids.length === 0 ? 0 : await (await this.#known.on()).giveBack(this.#work(), token, { ids, delayMs });
   }
 
   async *retired(options: StoreCallOptions = {}): AsyncIterable<RetiredRecord> {
     const signal = signalOf("retired", options);
     signal?.throwIfAborted();
-    const table = await this.#known();
+    const table = await this.#known.on();
     const work = this.#work();
     // The ids at once, the rest in pages: whoever releases what is given changes what a page would begin behind.
     const { rows } = await work.run("list the retired rows", table.retiredIds(this.maxAttempts));
@@ -227,12 +229,12 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
 
   async release(id: string, options: StoreCallOptions = {}): Promise<boolean> {
     signalOf("release", options)?.throwIfAborted();
-    return await (await this.#known()).release(this.#work(), id, this.maxAttempts) > 0;
+    return await (await this.#known.on()).release(this.#work(), id, this.maxAttempts) > 0;
   }
 
   async stats(options: StoreCallOptions = {}): Promise<OutboxStats> {
     signalOf("stats", options)?.throwIfAborted();
-    const table = await this.#known();
+    const table = await this.#known.on();
     const work = this.#work();
     const { rows: [row] } = await work.run("count the rows", table.stats(this.maxAttempts));
     const oldest = row?.["oldest_ms"] ?? undefined;
@@ -246,7 +248,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
   async purgePublished(options: OutboxPurgeOptions): Promise<number> {
     assertPurgeOfRows(options);
     const { olderThanMs, batchSize = 1_000, signal } = options;
-    const table = await this.#known();
+    const table = await this.#known.on();
     for (let total = 0;;) {
       signal?.throwIfAborted();
       const work = this.#works.on(this.#target.session, olderThanMs);
@@ -271,18 +273,14 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     return this.#works.on(session);
   }
 
-  /** Asks for the layout once, and again after a failure. */
-  #known(session = this.#target.session): Promise<OutboxTable> {
+  async #detected(session: SqlSession): Promise<OutboxTable> {
     const { dialect } = this.#target;
     const { layout, dropHeaders = false } = this.#options;
     const table = this.#table;
-    return this.#opened ??= guarded(
+    return await guarded(
       "look at the table",
       async () =>
         openOutbox(await detectOutbox(session, { table, dialect, wanted: layout }), { table, dialect, dropHeaders }),
-    ).catch((error) => {
-      this.#opened = undefined;
-      throw error;
-    });
+    );
   }
 }

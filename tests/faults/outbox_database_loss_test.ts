@@ -83,10 +83,24 @@ class Shop {
   }
 }
 
+/**
+ * On Deno, `postgres` writes to a socket that the server has ended, in a turn of its own, and the error goes past every promise. It is
+ * the driver's; whatever else goes past the promises fails the test as before.
+ */
+function passOverWritesOfTheDriver(event: Event): void {
+  const { error } = event as Event & { readonly error?: unknown };
+  if (error instanceof Error && error.message === "This socket has been ended by the other party") {
+    event.preventDefault();
+  }
+}
+
+const PAGE = globalThis as Partial<Pick<EventTarget, "addEventListener" | "removeEventListener">>;
+
 async function inShop(play: (shop: Shop) => Promise<void>): Promise<void> {
   cluster ??= OwnPostgres.open();
   const database = await cluster;
   const complaints = new Complaints();
+  PAGE.addEventListener?.("error", passOverWritesOfTheDriver);
   // By itself it waits longer and longer before it connects again, up to 20 seconds.
   const sql = postgres(database.url, { max: 6, onnotice: () => {}, backoff: () => 0.02, connect_timeout: 3 });
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
@@ -118,6 +132,7 @@ async function inShop(play: (shop: Shop) => Promise<void>): Promise<void> {
     await sql.end({ timeout: 5 });
     await pool.end();
     complaints.close();
+    PAGE.removeEventListener?.("error", passOverWritesOfTheDriver);
   }
   assert.deepEqual(complaints.heard, []);
 }

@@ -55,6 +55,7 @@ export function acknowledgementTimeout(it: Scenario): void {
     await tooLong(world);
     await world.until("both messages", () => other.deliveries.length === 2);
     assert.deepEqual(other.bodies().toSorted(), ["1", "2"]);
+    await world.until("the word that it was too long", () => late.losses.length + cancelled.losses.length === 2);
     assert.deepEqual([...late.deliveries, ...cancelled.deliveries].map((held) => held.settle("ack")), [
       "stale",
       "stale",
