@@ -5,7 +5,7 @@
  */
 
 import type { DescEnum, DescField, DescMessage, DescOneof } from "@bufbuild/protobuf";
-import { describeKind } from "../../src/internal/option_kinds.ts";
+import { describeKind, isRecord } from "../../src/internal/option_kinds.ts";
 import { jsonProblem } from "./json_value.ts";
 import { scalarRule } from "./scalar.ts";
 
@@ -28,7 +28,9 @@ export class FittingTypes {
 
   #messageProblem(type: DescMessage, value: unknown, depth: number): string | undefined {
     if (depth > this.#maxDepth) return `it is nested deeper than ${this.#maxDepth} messages`;
-    if (!isRecord(value)) return `${type.typeName} must be a message or a plain object, found ${describeValue(value)}`;
+    if (!isMessageLike(value)) {
+      return `${type.typeName} must be a message or a plain object, found ${describeValue(value)}`;
+    }
     const { $typeName: name = type.typeName } = value;
     if (name !== type.typeName) return `it must be of type ${type.typeName}, found a message of another type`;
     const members = this.#membersOf(type);
@@ -62,7 +64,7 @@ export class FittingTypes {
     const name = `${oneof.parent.typeName}.${oneof.localName}`;
     const cases = new Map(oneof.fields.map((field) => [field.localName, this.#fieldCheck(field)]));
     return (value, depth) => {
-      if (!isRecord(value)) return `${name} must be { case, value }, found ${describeValue(value)}`;
+      if (!isMessageLike(value)) return `${name} must be { case, value }, found ${describeValue(value)}`;
       if (value["case"] === undefined) return undefined;
       const check = typeof value["case"] === "string" ? cases.get(value["case"]) : undefined;
       if (check === undefined) return `${name} must be one of ${[...cases.keys()].join(", ")}, found another case`;
@@ -122,7 +124,7 @@ interface EntryChecks {
 /** A key of an object is text, whatever the type of the map's keys. */
 function mapCheck(name: string, checks: EntryChecks): Check {
   return (value, depth) => {
-    if (!isRecord(value)) return `${name} must be a plain object, found ${describeValue(value)}`;
+    if (!isMessageLike(value)) return `${name} must be a plain object, found ${describeValue(value)}`;
     let at = 0;
     for (const [key, entry] of Object.entries(value)) {
       const fits = checks.key(key) || (/^-?\d+$/.test(key) && checks.key(Number(key))) ||
@@ -150,12 +152,10 @@ function isWrapper({ typeName }: DescMessage): boolean {
   return /^google\.protobuf\.(?:Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/.test(typeName);
 }
 
-/** Not what keeps its content elsewhere than in members. A message may have a prototype, that of its defaults. */
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  if ("$typeName" in value) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+/** A message may have a prototype, that of its defaults. */
+function isMessageLike(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) ||
+    (typeof value === "object" && value !== null && !Array.isArray(value) && "$typeName" in value);
 }
 
 function describeValue(value: unknown): string {

@@ -95,8 +95,8 @@ function isOfKind(value: unknown, kind: Exclude<OptionKind, "checked">): boolean
   }
 }
 
-/** A `Map` or a fetch `Headers` has no members of its own: everything in it would be left out. */
-function isRecord(value: unknown): boolean {
+/** Whether it is a plain object. A `Map` or a fetch `Headers` has no members of its own: everything in it would be left out. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   // Of another realm, the last prototype is another object.
