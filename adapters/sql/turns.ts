@@ -6,6 +6,7 @@
 
 import type { Clock } from "../../src/clock.ts";
 import { StoreError } from "../../src/errors.ts";
+import { endWait } from "../../src/internal/abort.ts";
 
 /** The same symbol in every copy of the library that a process may have loaded. */
 const TURNS = Symbol.for("@acemq/amqp/sql/turns");
@@ -82,7 +83,7 @@ export class Turns {
     const timer = new AbortController();
     const timeout = clock.delay(busyTimeoutMs, { signal: timer.signal }).then(() => true, () => false);
     const isOver = await Promise.race([timeout, taken.then(() => false, () => false)]);
-    timer.abort();
+    endWait(timer);
     if (!isOver || turn.hasBegun) return;
     turn.isGivenUp = true;
     throw new StoreError(

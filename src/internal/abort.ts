@@ -10,6 +10,11 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
+/** Ends a wait whose outcome nobody looks at. Without a reason the platform would make an error, with its stack, for each. */
+export function endWait(wait: AbortController): void {
+  wait.abort(null);
+}
+
 /** Waits for a promise, or for the signal if that comes first; whatever the promise becomes later is ignored. */
 export async function settledOrAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) {
@@ -23,7 +28,7 @@ export async function settledOrAborted(promise: Promise<unknown>, signal: AbortS
   try {
     await Promise.race([promise.then(() => {}, () => {}), aborted]);
   } finally {
-    done.abort();
+    endWait(done);
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { endWait } from "./abort.ts";
 
 /** A bell for one who waits; rung while nobody does, it is heard by the next wait. */
 export class Bell {
@@ -30,7 +31,7 @@ export class Bell {
         if (ms < Infinity) this.#clock.delay(ms, { signal: timer.signal }).then(resolve, () => {});
       });
       this.#wake = undefined;
-      timer.abort();
+      endWait(timer);
     }
     this.#hasRung = false;
   }

@@ -9,6 +9,7 @@
 
 import { describeError } from "../errors.ts";
 import { settledOrAborted } from "../internal/abort.ts";
+import { AbortCalls } from "../internal/abort_calls.ts";
 import type { Work } from "../internal/work.ts";
 import type { Outbound } from "../message/outbound.ts";
 import type { BrokerConnection, PublishReceipt } from "../ports/broker.ts";
@@ -53,6 +54,7 @@ export class PublishGate {
   readonly #onBehalfAnswers: Deadlines;
   readonly #admissions: Deadlines;
   readonly #work: Work;
+  readonly #aborts = new AbortCalls();
   readonly #idle = new Set<() => void>();
   #lastLane = 0;
   #isClosing = false;
@@ -135,7 +137,7 @@ export class PublishGate {
       const stopWaiting = (): void => {
         this.#permits.leave(place);
         this.#admissions.clear(deadline);
-        signal?.removeEventListener("abort", onAbort);
+        if (signal !== undefined) this.#aborts.remove(signal, onAbort);
         this.#work.end();
       };
       const onAbort = (): void => {
@@ -146,7 +148,7 @@ export class PublishGate {
         stopWaiting();
         resolve({ outcome: "paused", reason: noPermit(this.outstanding, this.#options.permitTimeoutMs) });
       });
-      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal !== undefined) this.#aborts.add(signal, onAbort);
       this.#work.begin();
       const place = this.#permits.wait(waiter);
     });
@@ -162,7 +164,7 @@ export class PublishGate {
         settled = true;
         this.#work.end();
         answers.clear(deadline);
-        signal?.removeEventListener("abort", onAbort);
+        if (signal !== undefined) this.#aborts.remove(signal, onAbort);
         this.#givePermit(lane);
         resolve(receipt);
       };
@@ -173,7 +175,7 @@ export class PublishGate {
         finish({ outcome: "unknown", reason: `no confirm came within ${this.#options.publishTimeoutMs} ms` })
       );
       this.#work.begin();
-      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal !== undefined) this.#aborts.add(signal, onAbort);
       const confirm = isOnBehalf(lane) || this.#options.confirms;
       try {
         this.#broker.publish(outbound, { lane, confirm }).then(finish, fail);

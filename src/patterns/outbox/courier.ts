@@ -59,20 +59,15 @@ export class Courier {
    * Publishes a row, when it is its turn and unless it may not begin by then: undefined says that nothing was written. A row whose
    * lease has ended before it was marked, and that was claimed again, has the answer to its first publish.
    */
-  async deliver(row: ReadableRow, mayBegin: () => boolean): Promise<Delivered | undefined> {
+  deliver(row: ReadableRow, mayBegin: () => boolean): Promise<Delivered | undefined> {
     const known = this.#known.get(row.id);
-    if (known !== undefined) return await known;
+    if (known !== undefined) return known;
     const delivering = this.#deliver(row, mayBegin);
     this.#known.set(row.id, delivering);
-    let isRouted = false;
-    try {
-      const delivered = await delivering;
-      isRouted = delivered?.answer.status === "routed";
-      return delivered;
-    } finally {
-      // What is in no queue may come back any time, to be published again.
-      if (!isRouted) this.#known.delete(row.id);
-    }
+    // What is in no queue may come back any time, to be published again.
+    const forget = (): void => void this.#known.delete(row.id);
+    delivering.then((delivered) => delivered?.answer.status === "routed" || forget(), forget);
+    return delivering;
   }
 
   /** Rows that are marked, or cannot be. */
@@ -84,7 +79,8 @@ export class Courier {
     const { turnstile } = this.#context;
     let delivered: Delivered | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      await turnstile.enter(delivered !== undefined || this.#isSuspect(row));
+      const isAlone = delivered !== undefined || this.#isSuspect(row);
+      if (isAlone || !turnstile.tryEnter()) await turnstile.enter(isAlone);
       try {
         if (!mayBegin()) return delivered;
         delivered = await this.#publish(row);

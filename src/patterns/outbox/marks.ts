@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../clock.ts";
+import { endWait } from "../../internal/abort.ts";
 import type { OutboxFailure, RelayStore } from "../../ports/outbox_store.ts";
 import type { Fate } from "./fate.ts";
 import type { RelayMeter } from "./meter.ts";
@@ -74,15 +75,19 @@ export class Marks {
         else together.push(id);
       }
     }
-    if (this.#left === 0) this.#timer?.abort();
+    if (this.#left === 0) this.#stopTimer();
     else this.#timer ??= this.#flushLater();
   }
 
   /** Resolves when whatever was added is written, or cannot be. */
   async written(): Promise<void> {
-    this.#timer?.abort();
+    this.#stopTimer();
     this.#flush();
     await this.#writing;
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== undefined) endWait(this.#timer);
   }
 
   #flushLater(): AbortController {

@@ -6,7 +6,7 @@
 
 import type { Clock } from "../../clock.ts";
 import { describeError, StoreError } from "../../errors.ts";
-import { orAborted } from "../../internal/abort.ts";
+import { endWait, orAborted } from "../../internal/abort.ts";
 import type { OutboxStats, RelayStore } from "../../ports/outbox_store.ts";
 import type { RelayMeter } from "./meter.ts";
 
@@ -65,8 +65,8 @@ export class StoreWatch {
   ): Promise<T> {
     const over = new AbortController();
     const timer = new AbortController();
-    const silent = new StoreError(`Cannot ${what}: the store did not answer within ${timeoutMs} ms`);
-    this.#clock.delay(timeoutMs, { signal: timer.signal }).then(() => over.abort(silent), () => {});
+    const silent = (): StoreError => new StoreError(`Cannot ${what}: the store did not answer within ${timeoutMs} ms`);
+    this.#clock.delay(timeoutMs, { signal: timer.signal }).then(() => over.abort(silent()), () => {});
     const onAbort = (): void => over.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
@@ -80,7 +80,7 @@ export class StoreWatch {
       asked.then(late, () => {});
       throw error;
     } finally {
-      timer.abort();
+      endWait(timer);
       signal.removeEventListener("abort", onAbort);
     }
   }

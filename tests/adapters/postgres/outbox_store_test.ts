@@ -1,5 +1,6 @@
 /** An outbox in PostgreSQL, in every layout another language may have made, over both drivers. */
-import { after, describe } from "node:test";
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
 import { postgresOutboxStore, postgresSession } from "../../../adapters/postgres/mod.ts";
 import type { OutboxLayoutName } from "../../../adapters/sql/mod.ts";
 import type { SqlSession } from "../../../src/ports/sql_session.ts";
@@ -49,3 +50,29 @@ for (const layout of LAYOUTS) {
     outboxStoreContract(`PostgreSQL, layout '${layout}'`, () => opened ??= openPlace(layout), { skip });
   });
 }
+
+describe("an outbox in PostgreSQL that commits", () => {
+  it("waits for the disk when it marks rows, and not when it claims them", { skip }, async () => {
+    const place = await scratch();
+    try {
+      const sql = place.postgresJs({ max: 1 });
+      await sql.unsafe("SET synchronous_commit = on");
+      const store = postgresOutboxStore(sql);
+      await store.createSchemaIfAbsent();
+      await sql.unsafe(
+        `CREATE TABLE noted (setting text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO noted VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+        CREATE TRIGGER noting AFTER UPDATE ON acemq_outbox EXECUTE FUNCTION note();`,
+      );
+      const outbound = { exchange: "", routingKey: "q", headers: {}, body: new Uint8Array(), messageId: "1" };
+      await store.add(sql, { ...outbound, persistent: true, mandatory: true }, { outsideTransaction: true });
+      const claim = await store.claim({ limit: 1, leaseMs: 60_000, mode: "continue", onRetired: "release" });
+      await store.markPublished(claim.token, claim.rows.map(({ id }) => id));
+      const noted = await sql<{ setting: string }[]>`SELECT setting FROM noted`;
+      assert.deepEqual(noted.map(({ setting }) => setting), ["off", "on"]);
+    } finally {
+      await place.close();
+    }
+  });
+});

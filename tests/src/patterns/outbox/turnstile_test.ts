@@ -54,4 +54,18 @@ describe("a turnstile", () => {
     await crowd.leave("d");
     assert.deepEqual(crowd.inside, ["duo!"]);
   });
+
+  it("lets in at once only who would not have to wait", async () => {
+    const turnstile = new Turnstile(2);
+    assert.deepEqual([1, 2, 3].map(() => turnstile.tryEnter()), [true, true, false]);
+    const alone = turnstile.enter(true);
+    turnstile.leave();
+    // There is room, and somebody waits for all of it.
+    assert.equal(turnstile.tryEnter(), false);
+    turnstile.leave();
+    await alone;
+    assert.equal(turnstile.tryEnter(), false);
+    turnstile.leave();
+    assert.equal(turnstile.tryEnter(), true);
+  });
 });
