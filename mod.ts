@@ -90,8 +90,14 @@ export type { BytesPayload } from "./src/codec/bytes.ts";
 export { compositeCodec } from "./src/codec/composite.ts";
 export { streamCodec } from "./src/codec/stream.ts";
 export type { StreamCodecOptions, StreamPayload } from "./src/codec/stream.ts";
+export { encryptedCodec } from "./src/codec/encrypted.ts";
+export type { SealableCodec } from "./src/codec/encrypted.ts";
+export { keyIdOf } from "./src/codec/encrypted_frame.ts";
+export { EncryptionKey, keyFromBase64 } from "./src/codec/encryption_key.ts";
+export { keyring } from "./src/codec/keyring.ts";
+export type { Keyring, KeyringOptions } from "./src/codec/keyring.ts";
 export type { CodecName } from "./src/codec/codecs.ts";
-export type { Codec, DecodeContext, EncodedPayload } from "./src/ports/codec.ts";
+export type { Codec, DecodeContext, EncodedPayload, OpenedStream, StreamingCodec } from "./src/ports/codec.ts";
 export type { InputOf, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./src/ports/standard_schema.ts";
 
 // Schemas

@@ -16,7 +16,16 @@ import { parseArgs } from "node:util";
 import { TOOLS } from "../scripts/gate/tools.ts";
 import type { BenchLine } from "./_line.ts";
 
-const BENCHES: readonly string[] = ["publish", "consume", "envelope", "memory", "idempotency", "outbox", "codec"];
+const BENCHES: readonly string[] = [
+  "publish",
+  "consume",
+  "envelope",
+  "memory",
+  "idempotency",
+  "outbox",
+  "codec",
+  "encryption",
+];
 
 const RUNTIMES: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   node: [TOOLS.node24],

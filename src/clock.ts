@@ -81,6 +81,11 @@ export function randomUuid(): string {
   return crypto.randomUUID();
 }
 
+/** Bytes that nobody can guess. */
+export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
 function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

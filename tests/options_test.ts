@@ -25,6 +25,7 @@ import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
 import { openConnection } from "../src/connection.ts";
 import { jsonCodec } from "../src/codec/json.ts";
+import { keyring } from "../src/codec/keyring.ts";
 import { streamCodec } from "../src/codec/stream.ts";
 import { accept, retry } from "../src/consume/ack.ts";
 import { SecurityError } from "../src/errors.ts";
@@ -283,6 +284,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     acts: true,
   },
   jsonCodec: { call: (options) => jsonCodec(options) },
+  keyring: { call: (options) => keyring(options as never), needs: { current: "k", keys: { k: new Uint8Array(32) } } },
   streamCodec: { call: (options) => streamCodec(options) },
   jsonLogSink: { call: (options) => jsonLogSink(() => {}, options) },
   memoryBroker: { call: (options) => memoryBroker(options) },

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { compile } from "./support/compiler.ts";
 
 const HEAD = `
-import { accept, AceMqError, bytesCodec, type Codec, type Connection, jsonCodec, type Message, reject, textCodec } from "@acemq/amqp/core";
+import { accept, AceMqError, bytesCodec, type Codec, compositeCodec, type Connection, encryptedCodec, jsonCodec, type Keyring, streamCodec, type Message, reject, textCodec } from "@acemq/amqp/core";
 import type { StandardSchema } from "@acemq/amqp/core";
 import { type } from "arktype";
 import * as v from "valibot";
@@ -15,6 +15,7 @@ declare const mq: Connection;
 declare const codec: Codec<Order>;
 declare const order: Order;
 declare const caught: unknown;
+declare const keys: Keyring;
 `;
 
 const programs = compile(HEAD, {
@@ -71,6 +72,13 @@ const programs = compile(HEAD, {
     await mq.consume("files", (file) => void file.payload, { codec: bytesCodec() });
     await mq.publisher("", "notes", { codec: textCodec() }).send(19);
     await mq.publisher("", "files", { codec: bytesCodec() }).send("text");
+  `,
+  "what can be sealed": `
+    const sealed = encryptedCodec(jsonCodec<Order>(), keys);
+    await mq.consume("orders.new", (opened) => void opened.payload, { codec: sealed });
+    await mq.consume("orders.new", (mixed) => void mixed.payload, { codec: compositeCodec([sealed, jsonCodec<Order>()]) });
+    encryptedCodec(streamCodec(), keys);
+    encryptedCodec(jsonCodec(), { current: "k", keys: {} });
   `,
   "looking and putting back": `
     for await (const dead of mq.peek("orders.new", { codec })) {
@@ -197,6 +205,14 @@ describe("a codec that writes more than it reads", () => {
     assert.deepEqual(errors, []);
     assert.equal(typeOf("note.payload"), "string");
     assert.match(typeOf("file.payload"), /^Uint8Array/);
+  });
+});
+
+describe("sealing", () => {
+  it("keeps the type of the payload, and takes no stream and no other keyring [TS-01]", () => {
+    const { errors, typeOf } = programs["what can be sealed"];
+    assert.deepEqual(errors, ["streamCodec() (2379)", "current (2322)"]);
+    for (const expression of ["opened.payload", "mixed.payload"]) assert.equal(typeOf(expression), "Order");
   });
 });
 

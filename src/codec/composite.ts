@@ -43,6 +43,7 @@ export function compositeCodec<In = unknown, Out = In>(
   const all = [first, ...rest];
   return {
     contentType: first.contentType,
+    ...traitsOf(all),
     canDecode: (contentType) => all.some((codec) => claims(codec, contentType)),
     // The first is the one that was handed in to write.
     encode: (payload) => first.encode(payload),
@@ -50,6 +51,14 @@ export function compositeCodec<In = unknown, Out = In>(
       const candidates = all.filter((codec) => claims(codec, context.contentType));
       return firstToRead(candidates, { body, context, held: all }) as Out | Promise<Out>;
     },
+  };
+}
+
+/** What is true of one of them has to be minded with all: the next body may be read by it. */
+function traitsOf(codecs: readonly Codec[]): object {
+  return {
+    ...codecs.some(({ isSealed }) => isSealed === true) ? { isSealed: true } : {},
+    ...codecs.some((codec) => "claimCheck" in codec) ? { claimCheck: true } : {},
   };
 }
 

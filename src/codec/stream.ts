@@ -7,7 +7,7 @@
 import { EncodeError } from "../errors.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
-import type { Codec, EncodedPayload } from "../ports/codec.ts";
+import type { EncodedPayload, OpenedStream, StreamingCodec } from "../ports/codec.ts";
 import { parseContentType } from "./content_type.ts";
 
 /** What can be sent as a stream. */
@@ -50,7 +50,9 @@ const OF_ANYTHING = "application/octet-stream";
  * @throws {TypeError} an option that there is not
  * @throws {RangeError} a number of bytes that is no whole number
  */
-export function streamCodec(options: StreamCodecOptions = {}): Codec<StreamPayload, ReadableStream<Uint8Array>> {
+export function streamCodec(
+  options: StreamCodecOptions = {},
+): StreamingCodec<StreamPayload, ReadableStream<Uint8Array>> {
   assertOptions("a stream codec", options, KINDS);
   const { maxBytes = DEFAULT_MAX_BYTES } = options;
   assertWholeNumber("maxBytes", maxBytes, 1);
@@ -59,6 +61,8 @@ export function streamCodec(options: StreamCodecOptions = {}): Codec<StreamPaylo
     canDecode: () => true,
     encode: (payload) => collect(payload, maxBytes),
     decode: streamOf,
+    openStream: opened,
+    readStream: (stream) => stream,
   };
 }
 
@@ -88,12 +92,7 @@ async function collect(payload: StreamPayload, maxBytes: number): Promise<Encode
   return { body: joined(chunks, length), contentType };
 }
 
-interface Opened {
-  readonly stream: ReadableStream<Uint8Array>;
-  readonly contentType: string;
-}
-
-function opened(payload: StreamPayload): Opened {
+function opened(payload: StreamPayload): OpenedStream & { readonly contentType: string } {
   if (payload instanceof Uint8Array) return { stream: streamOf(payload), contentType: OF_ANYTHING };
   if (isObject(payload) && "getReader" in payload) {
     if (payload.locked) throw new EncodeError("Cannot send the stream: somebody else is reading it");
@@ -108,7 +107,7 @@ function opened(payload: StreamPayload): Opened {
   );
 }
 
-function ofResponse(response: Response): Opened {
+function ofResponse(response: Response): OpenedStream & { readonly contentType: string } {
   if (!response.ok) throw new EncodeError(`Cannot send the response: it has the status ${response.status}`);
   if (response.bodyUsed) throw new EncodeError("Cannot send the response: its body has been read");
   const contentType = typeOr(response.headers.get("content-type"));

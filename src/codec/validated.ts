@@ -21,18 +21,19 @@ const ISSUES_IN_TEXT = 10;
  */
 export function validatedCodec(codec: Codec, schema: StandardSchema<unknown, unknown>): Codec {
   const { validate } = standardOf(schema);
+  const words = codec.isSealed === true ? hidden : describeIssues;
   return {
     contentType: codec.contentType,
     canDecode: (contentType) => codec.canDecode(contentType),
     encode: (payload) =>
       whenThere(validate(payload), (result) => {
-        valueOf(result, cannotSend);
+        valueOf(result, cannotSend, words);
         return codec.encode(payload);
       }),
     decode: (body, context) =>
       whenThere(
         codec.decode(body, context),
-        (payload) => whenThere(validate(payload), (result) => valueOf(result, cannotAccept)),
+        (payload) => whenThere(validate(payload), (result) => valueOf(result, cannotAccept, words)),
       ),
   };
 }
@@ -66,14 +67,17 @@ function isObject(value: unknown): value is object {
 
 type Refusal = (text: string, issues: readonly SchemaIssue[]) => Error;
 
+/** How what does not fit is told. */
+type Words = (issues: readonly SchemaIssue[]) => string;
+
 /** The value of a result. Another library's answer is looked at as what it is: anything. */
-function valueOf(result: unknown, refusal: Refusal): unknown {
+function valueOf(result: unknown, refusal: Refusal, words: Words): unknown {
   if (isObject(result)) {
     const { issues } = result as { readonly issues?: unknown };
     if (issues === undefined && "value" in result) return result.value;
     if (Array.isArray(issues)) {
       const told = Array.from<StandardIssue, SchemaIssue>(issues, issueOf);
-      throw refusal(`it does not fit the schema: ${describeIssues(told)}`, told);
+      throw refusal(`it does not fit the schema: ${words(told)}`, words === hidden ? [] : told);
     }
   }
   throw refusal("the schema answered with no value and no issues", []);
@@ -86,6 +90,11 @@ function issueOf({ message, path = [] }: StandardIssue): SchemaIssue {
 
 function placeOf(key: PropertyKey): string | number {
   return typeof key === "symbol" ? String(key) : key;
+}
+
+/** Of what was sealed neither a value nor a name is told: both may stand in the schema's words. */
+function hidden({ length }: readonly SchemaIssue[]): string {
+  return `${length} ${length === 1 ? "place does" : "places do"} not, which an error about a sealed body does not name`;
 }
 
 function describeIssues(issues: readonly SchemaIssue[]): string {

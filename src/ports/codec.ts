@@ -41,8 +41,26 @@ export interface Codec<In = unknown, Out = In> {
    * a guess succeeds with nonsense. @default {true}
    */
   readonly guessable?: boolean;
+  /** Whether only those read the body who hold a key: then no error shows anything of a payload. @default {false} */
+  readonly isSealed?: boolean;
   /** Payload to bytes. */
   encode(payload: In): EncodedPayload | Promise<EncodedPayload>;
   /** Bytes to payload. */
   decode(body: Uint8Array, context: DecodeContext): Out | Promise<Out>;
+}
+
+/** A payload as a stream, and what it says of itself. */
+export interface OpenedStream {
+  /** Read once, by whoever sends it. */
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Where it differs from the codec's own. */
+  readonly contentType?: string;
+}
+
+/** A codec whose payloads are streams: a claim check sends them on without holding them. */
+export interface StreamingCodec<In = unknown, Out = In> extends Codec<In, Out> {
+  /** Begins to send a payload; throws {@linkcode EncodeError} for what is no stream, or cannot be read. */
+  openStream(payload: In): OpenedStream;
+  /** Begins to read one. */
+  readStream(stream: ReadableStream<Uint8Array>, context: DecodeContext): Out;
 }
