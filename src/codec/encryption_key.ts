@@ -37,8 +37,10 @@ export class EncryptionKey {
   #imported: Promise<CryptoKey> | undefined;
 
   /**
+   * Gives a key its name. The bytes are copied.
+   *
    * @param id 1 to 255 bytes of UTF-8 without NUL; everybody who sees a message can read it
-   * @param bytes 16, 24 or 32 of them, as they are: nothing is padded and nothing is hashed. Copied.
+   * @param bytes 16, 24 or 32 of them, as they are: nothing is padded and nothing is hashed
    * @throws {TypeError} an id that is no text, or a key that is no bytes
    * @throws {RangeError} an id or a key of another length
    */
