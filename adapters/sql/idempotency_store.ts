@@ -13,6 +13,7 @@ import type {
   ClaimAnswer,
   ClaimedMessage,
   ClaimFate,
+  HeldClaim,
   IdempotencyStore,
   OnceWithin,
   PurgeOptions,
@@ -164,8 +165,9 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
    *
    * In a consumer with this store, the claim of the delivery is confirmed, by its token. Elsewhere, the record is made here.
    *
-   * @returns `already_confirmed` when the message was handled before: do nothing, and commit
+   * @returns `already_confirmed` when the message was handled before, or this delivery has confirmed it: do nothing, and commit
    * @throws {LeaseLostError} the claim is somebody else's by now: let the transaction roll back
+   * @throws {TypeError} the consumer has claimed the message in another store
    * @throws {RetryableError} somebody else has claimed the message and works on it; a `StoreError` when the database does not answer
    */
   async onceWithin(tx: Handle | SqlSession, message: ClaimedMessage): Promise<OnceWithin> {
@@ -179,10 +181,13 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const run = async (statement: Statement<ClaimFacts>): Promise<boolean> =>
       (await this.#run("confirm a message", statement, facts, session)).changes > 0;
     if (claim !== undefined) {
-      if (await run(statements.confirm)) return "confirmed";
-      throw new LeaseLostError(
-        `Cannot confirm message "${id}": its claim is somebody else's by now, or was confirmed before`,
-      );
+      if (await run(statements.confirm)) {
+        claim.confirmedWithin?.();
+        return "confirmed";
+      }
+      const seen = await this.#look(statements, facts, session);
+      if (claim.isConfirmedWithin === true && isRemembered(seen)) return "already_confirmed";
+      throw notHeld(claim, { isHere: seen !== undefined, store: this });
     }
     if (await run(statements.insertConfirmed)) return "confirmed";
     const seen = await this.#look(statements, facts, session);
@@ -250,6 +255,18 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
       throw error;
     }
   }
+}
+
+/** Why a claim in a handler's hands could not be confirmed in its transaction. */
+function notHeld({ id, store }: HeldClaim, found: { readonly isHere: boolean; readonly store: unknown }): Error {
+  if (store !== undefined && store !== found.store && !found.isHere) {
+    return new TypeError(
+      `Cannot confirm message "${id}": its consumer has claimed it in another store; hand that one to the consumer or use it here`,
+    );
+  }
+  return new LeaseLostError(
+    `Cannot confirm message "${id}": its claim is somebody else's by now, or was confirmed before`,
+  );
 }
 
 /** Confirmed, and the retention has not ended. */

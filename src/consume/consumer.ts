@@ -4,7 +4,7 @@
  * @module
  */
 
-import { settledOrAborted, whenAborted } from "../internal/abort.ts";
+import { orAborted, settledOrAborted, whenAborted } from "../internal/abort.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
 import { assertOptions } from "../internal/option_kinds.ts";
 import type { ConsumerContext } from "./context.ts";
@@ -171,7 +171,9 @@ export class Consumer<T = unknown> {
     if (options.idempotency === undefined) return;
     const settings = claimSettings(options.idempotency);
     assertRetention(this.queue, settings.store, intakeOf(options).ladder);
-    await settings.store.check(options.signal === undefined ? {} : { signal: options.signal });
+    const { signal } = options;
+    // A store of one's own may not look at the signal, and a database that hangs answers nobody.
+    await orAborted(Promise.resolve(settings.store.check(signal === undefined ? {} : { signal })), signal);
     this.#claims = new Claims(this.queue, settings, this.#context.environment);
   }
 

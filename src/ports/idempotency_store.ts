@@ -28,6 +28,15 @@ export interface HeldClaim {
   readonly id: string;
   /** The claim's token as of now. */
   readonly token: string;
+  /** Where it was claimed. */
+  readonly store?: unknown;
+  /**
+   * Whether a transaction of the handler's has confirmed it, and its lease has run since: nobody else can have confirmed it then.
+   * Whether that transaction has committed, nobody knows but the store.
+   */
+  readonly isConfirmedWithin?: boolean;
+  /** Called by a store that has just confirmed it in a transaction of the handler's, before that ends. */
+  confirmedWithin?(): void;
 }
 
 /** The part of a message a store looks at: a `Message`, or anything with an id. */

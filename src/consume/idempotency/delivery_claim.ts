@@ -37,6 +37,9 @@ export class DeliveryClaim implements MessageClaim {
   #confirming: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   #isConfirmed = false;
+  /** A transaction of the handler's has confirmed it, and may have committed. */
+  #isConfirmedWithin = false;
+  #asking: Promise<void> | undefined;
   /** The handler is at work. */
   #isRunning = false;
   /** The handler was told that its time is up. */
@@ -56,16 +59,47 @@ export class DeliveryClaim implements MessageClaim {
     return this.#token;
   }
 
+  get store(): unknown {
+    return this.#context.store;
+  }
+
+  get isConfirmedWithin(): boolean {
+    return this.#isConfirmedWithin && !this.isLate;
+  }
+
+  confirmedWithin(): void {
+    this.#isConfirmedWithin = true;
+  }
+
   /** Whether the lease has ended. */
   get isLate(): boolean {
     return this.#lease.isOver;
   }
 
-  /** Asks the store. Rejects as the store does, and for an answer that is none. */
+  /** Asks the store. Rejects as the store does, for an answer that is none, and when none comes within two leases. */
   async ask(): Promise<ClaimAnswer> {
-    const answer = readClaimAnswer(await this.#context.store.tryClaim(this.id));
-    if (answer.status === "claimed") this.#token = answer.token;
-    return answer;
+    const asked = Promise.resolve(this.#context.store.tryClaim(this.id));
+    try {
+      // An answer that is late says at least who has the message; for one that never comes another lease is long enough.
+      const answer = readClaimAnswer(
+        await this.#lease.within(() => asked).catch(() => this.#lease.within(() => asked)),
+      );
+      if (answer.status === "claimed") this.#token = answer.token;
+      return answer;
+    } catch (error) {
+      asked.then((late) => this.#giveBackLate(late), () => {});
+      throw error;
+    }
+  }
+
+  /** A store that answers when nobody waits any more may have claimed the message: its next attempt would find it in progress. */
+  async #giveBackLate(late: unknown): Promise<void> {
+    try {
+      const answer = readClaimAnswer(late);
+      if (answer.status === "claimed") await this.#context.store.release(this.id, answer.token);
+    } catch (error) {
+      this.#context.meter.fault("release_failed", { id: this.id, error });
+    }
   }
 
   /** The handler begins, and is told from now on when the lease has ended. */
@@ -114,12 +148,48 @@ export class DeliveryClaim implements MessageClaim {
   /** Looks at the clock: tells a handler that still runs when its lease has ended, and renews it before that where it is to. */
   look(renews: boolean): void {
     this.#lease.look();
-    if (!this.#isRunning || this.#isConfirmed || this.#isTold) return;
-    if (this.#lease.isOver) {
-      this.#context.meter.fault("lease_outlived", { id: this.id });
-      this.#tell();
-    } else if (renews && this.#renewing === undefined && this.#confirming === undefined) {
-      this.#renewing = this.#renew().finally(() => this.#renewing = undefined);
+    if (!this.#mayBeTold) return;
+    if (this.#isConfirmedWithin) this.#asking ??= this.#lookWithin(renews).finally(() => this.#asking = undefined);
+    else if (this.#lease.isOver) this.#outlived();
+    else if (renews) this.#renewNow();
+  }
+
+  get #mayBeTold(): boolean {
+    return this.#isRunning && !this.#isConfirmed && !this.#isTold;
+  }
+
+  #outlived(): void {
+    this.#context.meter.fault("lease_outlived", { id: this.id });
+    this.#tell();
+  }
+
+  #renewNow(): void {
+    if (this.#renewing !== undefined || this.#confirming !== undefined) return;
+    this.#renewing = this.#renew().finally(() => this.#renewing = undefined);
+  }
+
+  /**
+   * A transaction of the handler's has confirmed the claim: it is asked for whether that has committed. While it is open it holds the
+   * row, so a renewal would wait for it, on a connection of its own: it is begun only when the lease would end, since the transaction
+   * may have been rolled back. Somebody else who wants the claim waits as well, so that what has no answer then is still held.
+   */
+  async #lookWithin(renews: boolean): Promise<void> {
+    const isConfirmed = await this.#isConfirmedByNow();
+    if (!this.#mayBeTold || isConfirmed === true) return;
+    const { clock, leaseMs } = this.#context;
+    const isAboutToEnd = this.#lease.leftMs(clock.elapsed()) <= leaseMs / 2;
+    if (renews && isAboutToEnd && isConfirmed === false) this.#renewNow();
+    else if (this.#lease.isOver) this.#outlived();
+  }
+
+  /** Undefined when the store does not say. While the lease runs nobody else can have confirmed it. */
+  async #isConfirmedByNow(): Promise<boolean | undefined> {
+    try {
+      const isConfirmed = await this.#lease.within(() => this.#context.store.isConfirmed(this.id));
+      if (isConfirmed) this.#isConfirmed = true;
+      return isConfirmed;
+    } catch {
+      return undefined;
     }
   }
 
@@ -168,13 +238,18 @@ export class DeliveryClaim implements MessageClaim {
       if (renewed.status === "held") {
         this.#token = renewed.token;
         this.#lease.beginAnew(startedMs);
-      } else if (this.#isRunning && !this.#isConfirmed && this.#confirming === undefined) {
-        this.#countAsLost();
-        this.#tell();
+      } else if (!(this.#isConfirmedWithin && await this.#isConfirmedByNow()) && this.#confirming === undefined) {
+        this.#lostItself();
       }
     } catch (error) {
       meter.fault("renew_failed", { id: this.id, error });
     }
+  }
+
+  #lostItself(): void {
+    if (!this.#mayBeTold) return;
+    this.#countAsLost();
+    this.#tell();
   }
 
   #tell(): void {

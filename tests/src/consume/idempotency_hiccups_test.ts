@@ -446,3 +446,66 @@ describe("a claim that the store answers when its lease has ended", () => {
     assert.equal((await payments.store.tryClaim("a")).status, "claimed");
   });
 });
+
+describe("a store that never answers", () => {
+  it("has a message claimed again after two leases", async () => {
+    const late = deferred();
+    let hangs = true;
+    const payments = new Payments(
+      { claimTimeoutMs: LEASE_MS },
+      otherwise((store) => ({
+        tryClaim: async (id) => {
+          if (hangs) await late.promise;
+          return await store.tryClaim(id);
+        },
+      })),
+    );
+    let handled = 0;
+    await payments.consume(() => void handled++, THREE_ATTEMPTS);
+    payments.put("a");
+    await payments.pass(2 * LEASE_MS - 1);
+    assert.equal(payments.settled("retried"), 0);
+    // Now it is given up, and its next attempt waits.
+    await payments.pass(1);
+    hangs = false;
+    await payments.pass(10);
+    assert.deepEqual([payments.settled("retried"), handled], [1, 1]);
+    late.resolve();
+    await payments.world.close();
+  });
+
+  it("has what it claims later than that released", async () => {
+    const late = deferred();
+    let hangs = true;
+    const payments = new Payments(
+      { claimTimeoutMs: LEASE_MS },
+      otherwise((store) => ({
+        tryClaim: async (id) => {
+          if (hangs) await late.promise;
+          return await store.tryClaim(id);
+        },
+      })),
+    );
+    let handled = 0;
+    await payments.consume(() => void handled++, THREE_ATTEMPTS);
+    payments.put("a");
+    await payments.pass(2 * LEASE_MS - 1);
+    assert.equal(payments.settled("retried"), 0);
+    // Now it is given up, and its next attempt waits.
+    await payments.pass(1);
+    hangs = false;
+    late.resolve();
+    await payments.pass(10);
+    assert.deepEqual([payments.settled("retried"), handled, payments.claims("in_progress")], [1, 1, 0]);
+    await payments.world.close();
+  });
+
+  it("does not keep a consumer from being given up before it has begun", async () => {
+    const payments = new Payments({ claimTimeoutMs: LEASE_MS }, otherwise(() => ({ check: HANGS })));
+    const given = new AbortController();
+    const beginning = payments.consume(() => {}, { signal: given.signal });
+    given.abort(new Error("too late"));
+    await assert.rejects(beginning, /^Error: too late$/);
+    await payments.world.close();
+  });
+});
