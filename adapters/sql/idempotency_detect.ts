@@ -78,7 +78,7 @@ export function decideLayout(
         `"@acemq/amqp/sql", or with 'createSchemaIfAbsent()' in development`,
     );
   }
-  const found = dialect.name === "postgres" ? onPostgres(facts.columns) : onSqlite(facts, table);
+  const found = dialect.name === "postgres" ? onPostgres(facts.columns) : onSqlite(facts, table, wanted);
   if (found === undefined) throw unknownLayout(table, facts.columns);
   if (wanted === undefined || wanted === found.name || isOneOnPostgres(wanted, found, dialect)) return found;
   throw new LayoutError(
@@ -133,8 +133,15 @@ function onPostgres(columns: readonly ColumnFacts[]): DetectedLayout | undefined
   return undefined;
 }
 
-/** Java's driver binds an instant as an integer, or as a text of varying width: what stands in the table decides. */
-function onSqlite({ columns, least, greatest }: TableFacts, table: string): DetectedLayout | undefined {
+/**
+ * Java's driver binds an instant as an integer, or as a text of varying width: what stands in the table decides, and of one in which
+ * nothing stands yet, what is wanted.
+ */
+function onSqlite(
+  { columns, least, greatest }: TableFacts,
+  table: string,
+  wanted: string | undefined,
+): DetectedLayout | undefined {
   const time = timeColumn(columns);
   if (time === undefined) return undefined;
   if (typeof least !== typeof greatest) throw mixed(table, time);
@@ -148,7 +155,8 @@ function onSqlite({ columns, least, greatest }: TableFacts, table: string): Dete
     if (least !== undefined && !isNumber) throw mixed(table, time);
     return { name: "python", instants: sqliteMillis() };
   }
-  return isNumber ? { name: "java", instants: sqliteMillis() } : { name: "ruby", instants: sqliteText() };
+  const isJava = isNumber || (least === undefined && wanted === "java");
+  return isJava ? { name: "java", instants: sqliteMillis() } : { name: "ruby", instants: sqliteText() };
 }
 
 function isModernc(value: unknown): boolean {

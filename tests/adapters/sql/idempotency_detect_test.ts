@@ -1,9 +1,11 @@
 /** Which layout a table has: contract patterns 4.5 and 4.6. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { postgresDialect, sqliteDialect } from "../../../adapters/sql/dialect.ts";
 import { decideLayout, type TableFacts } from "../../../adapters/sql/idempotency_detect.ts";
 import { idempotencySchemaSql } from "../../../adapters/sql/mod.ts";
+import { sqliteIdempotencyStore } from "../../../adapters/sqlite/mod.ts";
 
 function columns(text: string): TableFacts["columns"] {
   return text.split(", ").map((column) => {
@@ -44,7 +46,27 @@ describe("the layout of a table of claims", () => {
       [{ columns: DOTNET }, "dotnet"],
     ];
     for (const [facts, name] of cases) assert.equal(decideLayout(facts, sqlite).name, name);
+    assert.equal(decideLayout({ columns: zoned }, { ...sqlite, wanted: "java" }).name, "java");
+    assert.throws(() => decideLayout({ columns: zoned, least: text, greatest: text }, { ...sqlite, wanted: "java" }), {
+      message: /it has the layout 'ruby', and 'java' is wanted$/,
+    });
   });
+
+  for (const layout of ["java", "ruby", "python", "go", "dotnet"] as const) {
+    it(`is '${layout}' on SQLite where a store was asked for it, and stays so`, async () => {
+      const database = new DatabaseSync(":memory:");
+      const store = sqliteIdempotencyStore(database, { layout });
+      await store.createSchemaIfAbsent();
+      await store.check();
+      const claim = await store.tryClaim("a");
+      assert.equal(claim.status, "claimed");
+      // Whoever comes without a wish finds what stands there.
+      const finder = sqliteIdempotencyStore(database);
+      assert.deepEqual(await finder.tryClaim("a"), { status: "in_progress" });
+      await sqliteIdempotencyStore(database, { layout }).check();
+      database.close();
+    });
+  }
 
   it("is refused when it is unknown, with what was found and what is wanted", () => {
     const unknown: readonly TableFacts["columns"][] = [
