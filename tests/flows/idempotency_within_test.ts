@@ -16,7 +16,7 @@ import { scratch } from "../support/postgres_scratch.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { missing } from "../support/services.ts";
 import { sqliteFile } from "../support/sqlite_scratch.ts";
-import { deferred, until } from "../support/until.ts";
+import { type Deferred, deferred, until } from "../support/until.ts";
 
 const noPostgres = await missing("postgresql");
 
@@ -76,6 +76,8 @@ class Till {
   readonly sink: RecordingSink = new RecordingSink();
   readonly clock: VirtualClock = virtualClock();
   readonly told: unknown[] = [];
+  /** What handlers wait for before they end; at the end of the test, however it ends. */
+  readonly rest: Deferred = deferred();
   handled = 0;
 
   async at(
@@ -96,6 +98,7 @@ class Till {
       await mq.publisher("", QUEUE).send({}, { messageId: "a" });
       await body(place);
     } finally {
+      this.rest.resolve();
       const closed = mq.close();
       await this.clock.advance(60_000);
       await closed;
@@ -151,7 +154,8 @@ for (const { name, open, skip } of ENGINES) {
     for (const renewLease of [false, true]) {
       it(`has all the time it wants from then on, ${renewLease ? "with" : "without"} renewals`, async () => {
         const till = new Till();
-        const [committed, rest] = [deferred(), deferred()];
+        const committed = deferred();
+        const { rest } = till;
         await till.at(open, async (message, { store, session }) => {
           await session.transaction(async (tx) => void await store.onceWithin(tx, message));
           committed.resolve();
@@ -173,7 +177,8 @@ for (const { name, open, skip } of ENGINES) {
 
     it("is retried as a duplicate when it throws after its lease would have ended", async () => {
       const till = new Till();
-      const [committed, rest] = [deferred(), deferred()];
+      const committed = deferred();
+      const { rest } = till;
       await till.at(open, async (message, { store, session }) => {
         await session.transaction(async (tx) => void await store.onceWithin(tx, message));
         committed.resolve();
@@ -204,7 +209,8 @@ for (const { name, open, skip } of ENGINES) {
     for (const renewLease of [false, true]) {
       it(`${renewLease ? "has its lease renewed" : "is told when its lease ends"}`, async () => {
         const till = new Till();
-        const [rolled, rest] = [deferred(), deferred()];
+        const rolled = deferred();
+        const { rest } = till;
         await till.at(open, async (message, place) => {
           await rollBack(message, place);
           rolled.resolve();
@@ -266,7 +272,8 @@ for (const { name, open, skip } of ENGINES.filter(({ name }) => name !== "SQLite
   describe(`a transaction that is open for longer than the lease in ${name}`, { skip }, () => {
     it("ends as it would have, since whoever wants the claim waits for it", async () => {
       const till = new Till();
-      const [begun, rest] = [deferred(), deferred()];
+      const begun = deferred();
+      const { rest } = till;
       await till.at(open, async (message, { store, session }) => {
         await session.transaction(async (tx) => {
           await store.onceWithin(tx, message);
