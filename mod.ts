@@ -105,6 +105,8 @@ export { fingerprint } from "./src/schema/definition.ts";
 export type { SchemaDefinition, UnreadableParts } from "./src/schema/definition.ts";
 export type { CompatibilityMode } from "./src/schema/compatibility.ts";
 export type {
+  ImportedSchema,
+  ImportOutcome,
   RegisteredSchema,
   RegisterOptions,
   RegistryCallOptions,

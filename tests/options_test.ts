@@ -13,14 +13,25 @@ import {
   memorySchemaRegistry,
   virtualClock,
 } from "../adapters/memory/mod.ts";
-import { postgresIdempotencyStore, postgresOutboxStore, postgresSession } from "../adapters/postgres/mod.ts";
-import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql } from "../adapters/sql/mod.ts";
+import {
+  postgresIdempotencyStore,
+  postgresOutboxStore,
+  postgresSchemaRegistry,
+  postgresSession,
+} from "../adapters/postgres/mod.ts";
+import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql, registrySchemaSql } from "../adapters/sql/mod.ts";
 import { tomlCodec } from "../adapters/toml/mod.ts";
 import { xmlCodec } from "../adapters/xml/mod.ts";
 import { yamlCodec } from "../adapters/yaml/mod.ts";
 import { protobufCodec } from "../adapters/protobuf/mod.ts";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { sqliteIdempotencyStore, sqliteOutboxStore, sqliteSession } from "../adapters/sqlite/mod.ts";
+import {
+  sqliteIdempotencyStore,
+  sqliteOutboxStore,
+  sqliteSchemaRegistry,
+  sqliteSession,
+  type SqlSchemaRegistry,
+} from "../adapters/sqlite/mod.ts";
 import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
 import { openConnection } from "../src/connection.ts";
@@ -99,6 +110,12 @@ class Scene {
     return { store: store as OutboxStore, tx };
   }
 
+  async sqlSchemas(): Promise<SqlSchemaRegistry> {
+    const registry = sqliteSchemaRegistry(this.database());
+    await registry.createSchemaIfAbsent();
+    return registry;
+  }
+
   async close(): Promise<void> {
     await this.world.close();
     for (const database of this.#databases) database.close();
@@ -174,12 +191,15 @@ function rows(name: string, open: (scene: Scene) => Opened | Promise<Opened>): [
 }
 
 /** The calls of a registry of schemas, under the name of its class. */
-function schemas(name: string, open: () => SchemaRegistry): [string, Call][] {
+function schemas(
+  name: string,
+  open: (scene: Scene) => SchemaRegistry | Promise<SchemaRegistry>,
+): [string, Call][] {
   const of = (method: string, call: (registry: SchemaRegistry, options: Given) => unknown): [string, Call] => [
     `${name}.${method}`,
     {
-      call: async (options) => {
-        const registry = open();
+      call: async (options, scene) => {
+        const registry = await open(scene);
         await registry.register("s", SCHEMA);
         await call(registry, options);
       },
@@ -187,7 +207,9 @@ function schemas(name: string, open: () => SchemaRegistry): [string, Call][] {
   ];
   return [
     of("byId", (registry, options) => registry.byId(1, options)),
+    of("exportSchemas", (registry, options) => registry.exportSchemas(options)),
     of("idFor", (registry, options) => registry.idFor("s", SCHEMA, options)),
+    of("importSchemas", (registry, options) => registry.importSchemas([], options)),
     of("latest", (registry, options) => registry.latest("s", options)),
     of("register", (registry, options) => registry.register("s", SCHEMA, options)),
     of("versions", (registry, options) => registry.versions("s", options)),
@@ -234,6 +256,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   ...Object.fromEntries(rows("SqlOutboxStore", (scene) => scene.sqlOutbox())),
   ...Object.fromEntries(schemas("MemorySchemaRegistry", () => memorySchemaRegistry())),
+  ...Object.fromEntries(schemas("SqlSchemaRegistry", (scene) => scene.sqlSchemas())),
+  "SqlSchemaRegistry.check": { call: async (options, scene) => await (await scene.sqlSchemas()).check(options) },
   "Message.with": {
     call: async (options, scene) => (await scene.message()).with(options),
     takesAny: ["payload"],
@@ -301,17 +325,20 @@ const CALLS: Readonly<Record<string, Call>> = {
   outboxStoreContract: { call: (options) => contracts.outboxStoreContract("a", notOpened, options), acts: true },
   postgresIdempotencyStore: { call: (options) => postgresIdempotencyStore(SQL, options) },
   postgresOutboxStore: { call: (options) => postgresOutboxStore(SQL, options) },
+  postgresSchemaRegistry: { call: (options) => postgresSchemaRegistry(SQL, options) },
   postgresSession: { call: (options) => postgresSession(SQL, options) },
   registeredAvroCodec: {
     call: (options) => registeredAvroCodec(memorySchemaRegistry(), options),
     needs: { subject: "s", schema: '"string"' },
     takesAny: ["readerSchema"],
   },
+  registrySchemaSql: { call: (options) => registrySchemaSql("sqlite", options) },
   retry: { call: (options) => retry("busy", options) },
   schemaRegistryContract: { call: (options) => contracts.schemaRegistryContract("a", notOpened, options), acts: true },
   sqlSessionContract: { call: (options) => contracts.sqlSessionContract("a", notOpened, options), acts: true },
   sqliteIdempotencyStore: { call: (options, scene) => sqliteIdempotencyStore(scene.database(), options) },
   sqliteOutboxStore: { call: (options, scene) => sqliteOutboxStore(scene.database(), options) },
+  sqliteSchemaRegistry: { call: (options, scene) => sqliteSchemaRegistry(scene.database(), options) },
   sqliteSession: { call: (options, scene) => sqliteSession(scene.database(), options) },
   tomlCodec: { call: (options) => tomlCodec(options) },
   xmlCodec: { call: (options) => xmlCodec(options) },

@@ -5,18 +5,27 @@
  */
 
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { SchemaRegistryError } from "../../src/errors.ts";
-import { assertOneOf } from "../../src/internal/assert_option.ts";
-import { assertOptions, describeKind, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
+import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
 import type {
+  ImportedSchema,
+  ImportOutcome,
   RegisteredSchema,
   RegisterOptions,
   RegistryCallOptions,
   SchemaRegistry,
 } from "../../src/ports/schema_registry.ts";
-import { COMPATIBILITY_MODES, incompatibilities } from "../../src/schema/compatibility.ts";
 import { assertDefinition, assertSubject, fingerprint, type SchemaDefinition } from "../../src/schema/definition.ts";
-import { isSchemaId, MAX_SCHEMA_ID } from "../../src/schema/framing.ts";
+import { checkedImport, missingFrom } from "../../src/schema/importing.ts";
+import {
+  askedRegistration,
+  assertCompatible,
+  assertSchemaId,
+  idAfter,
+  noSuchId,
+  noSuchText,
+  noVersion,
+  standingFor,
+} from "../../src/schema/registration.ts";
 
 /** How a registry in memory works. */
 export interface MemorySchemaRegistryOptions {
@@ -25,12 +34,6 @@ export interface MemorySchemaRegistryOptions {
 }
 
 const KINDS: Readonly<OptionKinds<MemorySchemaRegistryOptions>> = { clock: "object" };
-const REGISTER_KINDS: Readonly<OptionKinds<RegisterOptions>> = {
-  id: "checked",
-  compatibility: "checked",
-  signal: "signal",
-};
-
 /** See {@linkcode memorySchemaRegistry}. */
 export class MemorySchemaRegistry implements SchemaRegistry {
   readonly #clock: Clock;
@@ -50,27 +53,21 @@ export class MemorySchemaRegistry implements SchemaRegistry {
     definition: SchemaDefinition,
     options: RegisterOptions = {},
   ): Promise<RegisteredSchema> {
-    assertOptions("a registration", options, REGISTER_KINDS);
-    const { id, compatibility = "none", signal } = options;
-    assertSubject(subject);
-    assertDefinition(definition);
-    assertOneOf("compatibility", compatibility, COMPATIBILITY_MODES);
-    if (id !== undefined) assertId(id);
-    signal?.throwIfAborted();
-    const mark = await fingerprint(definition.definition);
-    signal?.throwIfAborted();
+    const asked = await askedRegistration(subject, definition, options);
     const versions = this.#subjects.get(subject) ?? [];
-    const standing = versions.find((one) => one.fingerprint === mark);
-    assertFree(id, standing, id === undefined ? undefined : this.#byId.get(id));
-    if (standing !== undefined) return standing;
-    assertCompatible(subject, incompatibilities(definition, versions, compatibility));
+    const there = standingFor(asked, {
+      standing: versions.find((one) => one.fingerprint === asked.fingerprint),
+      holder: asked.id === undefined ? undefined : this.#byId.get(asked.id),
+    });
+    if (there !== undefined) return there;
+    assertCompatible(asked, versions);
     return this.#keep({
-      id: id ?? this.#nextId(),
+      id: asked.id ?? idAfter(this.#lastId),
       subject,
-      version: versions.length + 1,
+      version: (versions.at(-1)?.version ?? 0) + 1,
       format: definition.format,
       definition: definition.definition,
-      fingerprint: mark,
+      fingerprint: asked.fingerprint,
       registeredAtMs: this.#clock.now(),
     });
   }
@@ -78,16 +75,16 @@ export class MemorySchemaRegistry implements SchemaRegistry {
   /** The schema of an id. */
   async byId(id: number, options: RegistryCallOptions = {}): Promise<RegisteredSchema> {
     signalOf("a look-up of a schema", options)?.throwIfAborted();
-    assertId(id);
+    assertSchemaId(id);
     const schema = this.#byId.get(id);
-    if (schema === undefined) throw notFound(`schema ${id}`, "nothing is registered under this id");
+    if (schema === undefined) throw noSuchId(id);
     return schema;
   }
 
   /** The newest version of a subject. */
   async latest(subject: string, options: RegistryCallOptions = {}): Promise<RegisteredSchema> {
     const newest = (await this.versions(subject, options)).at(-1);
-    if (newest === undefined) throw notFound(`the newest schema of "${subject}"`, "the subject has none");
+    if (newest === undefined) throw noVersion(subject);
     return newest;
   }
 
@@ -107,22 +104,35 @@ export class MemorySchemaRegistry implements SchemaRegistry {
     const mark = await fingerprint(definition.definition);
     signal?.throwIfAborted();
     const schema = this.#subjects.get(subject)?.find((one) => one.fingerprint === mark);
-    if (schema === undefined) throw notFound(`the id of a schema of "${subject}"`, `none has fingerprint ${mark}`);
+    if (schema?.format !== definition.format) throw noSuchText(subject, mark);
     return schema.id;
   }
 
-  #nextId(): number {
-    if (this.#lastId < MAX_SCHEMA_ID) return this.#lastId + 1;
-    throw new SchemaRegistryError(
-      "ACEMQ_SCHEMA_CONFLICT",
-      `Cannot register a schema: no id is free above ${MAX_SCHEMA_ID}`,
-    );
+  /** Every schema, by rising ids. */
+  async exportSchemas(options: RegistryCallOptions = {}): Promise<readonly RegisteredSchema[]> {
+    signalOf("an export of schemas", options)?.throwIfAborted();
+    return [...this.#byId.values()].toSorted((a, b) => a.id - b.id);
+  }
+
+  /** Registers what another registry exported, under the same ids: all of it or nothing. */
+  async importSchemas(
+    schemas: readonly ImportedSchema[],
+    options: RegistryCallOptions = {},
+  ): Promise<ImportOutcome> {
+    const signal = signalOf("an import of schemas", options);
+    signal?.throwIfAborted();
+    const entries = await checkedImport(schemas);
+    signal?.throwIfAborted();
+    const missing = missingFrom([...this.#byId.values()], entries);
+    for (const entry of missing) this.#keep({ ...entry, registeredAtMs: entry.registeredAtMs ?? this.#clock.now() });
+    return { added: missing.length, present: entries.length - missing.length };
   }
 
   #keep(schema: RegisteredSchema): RegisteredSchema {
     const kept = Object.freeze(schema);
     this.#byId.set(kept.id, kept);
-    this.#subjects.set(kept.subject, [...this.#subjects.get(kept.subject) ?? [], kept]);
+    const versions = [...this.#subjects.get(kept.subject) ?? [], kept];
+    this.#subjects.set(kept.subject, versions.toSorted((a, b) => a.version - b.version));
     this.#lastId = Math.max(this.#lastId, kept.id);
     return kept;
   }
@@ -150,35 +160,4 @@ export class MemorySchemaRegistry implements SchemaRegistry {
  */
 export function memorySchemaRegistry(options: MemorySchemaRegistryOptions = {}): MemorySchemaRegistry {
   return new MemorySchemaRegistry(options);
-}
-
-function assertId(id: unknown): asserts id is number {
-  if (isSchemaId(id)) return;
-  const found = typeof id === "number" ? String(id) : describeKind(id);
-  throw new RangeError(
-    `Cannot use the 'id' of a schema: it must be a whole number from 1 to ${MAX_SCHEMA_ID}, found ${found}`,
-  );
-}
-
-function assertFree(
-  id: number | undefined,
-  standing: RegisteredSchema | undefined,
-  holder: RegisteredSchema | undefined,
-): void {
-  if (id === undefined || holder === standing) return;
-  const why = holder === undefined ? `the schema has id ${standing?.id}` : "another schema has this id";
-  throw new SchemaRegistryError("ACEMQ_SCHEMA_CONFLICT", `Cannot register a schema under id ${id}: ${why}`);
-}
-
-function assertCompatible(subject: string, findings: readonly string[]): void {
-  if (findings.length === 0) return;
-  throw new SchemaRegistryError(
-    "ACEMQ_SCHEMA_INCOMPATIBLE",
-    `Cannot register a schema under "${subject}": ${findings.join("; ")}`,
-    { findings },
-  );
-}
-
-function notFound(what: string, why: string): SchemaRegistryError {
-  return new SchemaRegistryError("ACEMQ_SCHEMA_NOT_FOUND", `Cannot find ${what}: ${why}`);
 }

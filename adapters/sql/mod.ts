@@ -14,3 +14,5 @@ export type { ColumnFacts, SqlDialect } from "./dialect.ts";
 export type { Fragment } from "./fragment.ts";
 export { outboxOrderingSql, type OutboxSchemaOptions, outboxSchemaSql } from "./outbox_schema.ts";
 export type { OutboxLayoutName } from "./outbox_layout.ts";
+export { type RegistrySchemaOptions, registrySchemaSql } from "./registry_schema.ts";
+export type { RegistryLayoutName } from "./registry_layout.ts";

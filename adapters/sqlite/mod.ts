@@ -50,3 +50,17 @@ export type { Outbound } from "../../src/message/outbound.ts";
 export type { OutboxLayoutName } from "../sql/outbox_layout.ts";
 export type { SqlOutboxOptions } from "../sql/outbox_options.ts";
 export type { OutboxNews, SqlOutboxStore, SqlOutboxTarget } from "../sql/outbox_store.ts";
+export { sqliteSchemaRegistry } from "./schema_registry.ts";
+export type {
+  ImportedSchema,
+  ImportOutcome,
+  RegisteredSchema,
+  RegisterOptions,
+  RegistryCallOptions,
+  SchemaRegistry,
+} from "../../src/ports/schema_registry.ts";
+export type { CompatibilityMode } from "../../src/schema/compatibility.ts";
+export type { SchemaDefinition, UnreadableParts } from "../../src/schema/definition.ts";
+export type { RegistryLayoutName } from "../sql/registry_layout.ts";
+export type { SqlSchemaRegistryOptions } from "../sql/registry_options.ts";
+export type { SqlSchemaRegistry, SqlSchemaRegistryTarget } from "../sql/schema_registry.ts";

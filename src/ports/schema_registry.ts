@@ -4,46 +4,22 @@
  * @module
  */
 
-import type { CompatibilityMode } from "../schema/compatibility.ts";
 import type { SchemaDefinition } from "../schema/definition.ts";
+import type {
+  ImportedSchema,
+  RegisteredSchema,
+  RegisterOptions,
+  RegistryCallOptions,
+} from "../schema/registered_schema.ts";
 
-/** One schema as it stands. It never changes, so it may be kept for ever. */
-export interface RegisteredSchema {
-  /** From 1 to 2^31 - 1; it stands in front of every body written with the schema. */
-  readonly id: number;
-  /** What the schema is of: a message type such as `order.placed`, or a record's full name. */
-  readonly subject: string;
-  /** From 1 within the subject. */
-  readonly version: number;
-  /** `avro`, `protobuf`, `json-schema` or another word. */
-  readonly format: string;
-  /** The text as it was registered. */
-  readonly definition: string;
-  /**
-   * SHA-256 of the text, as `fingerprint` gives it. Where a table holds another formula's, a registry computes this one, and has
-   * checked what it holds in its own way.
-   */
-  readonly fingerprint: string;
-  /** Milliseconds since 1970-01-01T00:00:00Z; undefined where the table does not say. */
-  readonly registeredAtMs: number | undefined;
-}
+export type { ImportedSchema, RegisteredSchema, RegisterOptions, RegistryCallOptions };
 
-/** Ends a wait for a registry. */
-export interface RegistryCallOptions {
-  /** Its reason is what the call rejects with. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** How a schema is registered. */
-export interface RegisterOptions extends RegistryCallOptions {
-  /**
-   * The id it is to have: one that another registry gave it. Refused when another schema has it, or the schema another one.
-   *
-   * @default {undefined: the next one}
-   */
-  readonly id?: number;
-  /** What a new version is held to; what stands already is not asked again. @default {"none"} */
-  readonly compatibility?: CompatibilityMode;
+/** What an import has come to. */
+export interface ImportOutcome {
+  /** Schemas that were not there before. */
+  readonly added: number;
+  /** Schemas that stood already, as they were imported. */
+  readonly present: number;
 }
 
 /**
@@ -69,4 +45,18 @@ export interface SchemaRegistry {
   versions(subject: string, options?: RegistryCallOptions): Promise<readonly RegisteredSchema[]>;
   /** The id a schema has under a subject. Registers nothing: one that is not there is not found. */
   idFor(subject: string, definition: SchemaDefinition, options?: RegistryCallOptions): Promise<number>;
+  /**
+   * Every schema, by rising ids: what `importSchemas` of another registry takes. As JSON text it is a backup that keeps ids.
+   *
+   * Price: all texts are in memory at once.
+   */
+  exportSchemas(options?: RegistryCallOptions): Promise<readonly RegisteredSchema[]>;
+  /**
+   * Registers schemas under the ids, the versions and the times that another registry gave them: all of them, or none. What stands
+   * already as it is imported is left alone, so an import may be repeated.
+   *
+   * Rejects before anything is stored: with a `SchemaRegistryError` of code `ACEMQ_SCHEMA_CONFLICT` when an id, a version or a text has
+   * another meaning here, or a text is not the one of its fingerprint; with a `TypeError` or a `RangeError` for what is no schema.
+   */
+  importSchemas(schemas: readonly ImportedSchema[], options?: RegistryCallOptions): Promise<ImportOutcome>;
 }

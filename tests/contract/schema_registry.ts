@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SchemaRegistryError, type SchemaRegistryErrorCode } from "../../src/errors.ts";
-import type { RegisteredSchema, SchemaRegistry } from "../../src/ports/schema_registry.ts";
+import type { ImportedSchema, RegisteredSchema, SchemaRegistry } from "../../src/ports/schema_registry.ts";
 import { fingerprint, type SchemaDefinition } from "../../src/schema/definition.ts";
 import { contractOptions } from "./options.ts";
 
@@ -151,6 +151,41 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal((await registry.versions("note")).length, 1);
   },
 
+  "takes no text for two formats under one subject": async ({ registry, other }) => {
+    const { id } = await registry.register("note", NOTE);
+    const otherwise = { format: "json-schema", definition: NOTE.definition };
+    for (const one of [registry, other]) {
+      await rejects("ACEMQ_SCHEMA_CONFLICT", one.register("note", otherwise), '"avro"');
+      await rejects("ACEMQ_SCHEMA_CONFLICT", one.register("note", otherwise, { id }), '"avro"');
+      await rejects("ACEMQ_SCHEMA_NOT_FOUND", one.idFor("note", otherwise), '"note"');
+    }
+    assert.equal((await registry.register("another", otherwise)).format, "json-schema");
+  },
+
+  "lets one of two versions in that go with what stands and not with each other": async ({ registry, other }) => {
+    for (let round = 0; round < 5; round++) {
+      const subject = `set-${round}`;
+      await registry.register(subject, letters("a"));
+      const settled = await Promise.allSettled([
+        registry.register(subject, letters("ab"), { compatibility: "backward" }),
+        other.register(subject, letters("ac"), { compatibility: "backward" }),
+      ]);
+      assert.deepEqual(settled.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+      const [lost] = settled.flatMap((one) => one.status === "rejected" ? [one.reason as unknown] : []);
+      assert.ok(lost instanceof SchemaRegistryError && lost.code === "ACEMQ_SCHEMA_INCOMPATIBLE", String(lost));
+      assert.match(lost.findings.join(), /^cannot read version 2: [bc]$/);
+      assert.equal((await registry.versions(subject)).length, 2);
+    }
+  },
+
+  "throws what a definition throws when it is compared, and keeps nothing of it": async ({ registry }) => {
+    await registry.register("note", NOTE);
+    const broken = { ...spaced(1), unreadable: () => assert.fail("it cannot compare") };
+    const isOwn = (error: unknown): boolean => (error as Error).message === "it cannot compare";
+    await assert.rejects(registry.register("note", broken, { compatibility: "full" }), isOwn);
+    assert.equal((await registry.register("note", spaced(2))).version, 2);
+  },
+
   "takes ids that are in the range of the frame alone": async ({ registry }) => {
     assert.equal((await registry.register("note", NOTE, { id: 2_147_483_647 })).id, 2_147_483_647);
     for (const id of [0, -1, 1.5, 2_147_483_648, NaN, "7"]) {
@@ -215,6 +250,108 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal((await registry.versions("note")).length, 1);
   },
 
+  "exports every schema by rising ids, and takes an import of what it has": async ({ registry, other }) => {
+    assert.deepEqual(await registry.exportSchemas(), []);
+    const all = [
+      await registry.register("note", NOTE, { id: 30 }),
+      await other.register("größe", spaced(1), { id: 7 }),
+      await registry.register("note", spaced(2), { id: 12 }),
+    ].toSorted((a, b) => a.id - b.id);
+    for (const one of [registry, other]) {
+      assert.deepEqual(await one.exportSchemas(), all);
+      assert.deepEqual(await one.importSchemas(JSON.parse(JSON.stringify(all))), { added: 0, present: 3 });
+    }
+    assert.deepEqual(await other.exportSchemas(), all);
+  },
+
+  "imports ids, versions and times as they were, and goes on above them [SR-02]": async ({ registry, other }) => {
+    const backup = [
+      exported({ id: 900, subject: "note", version: 2, definition: spaced(1).definition }),
+      exported({ id: 4, subject: "note", version: 1, definition: NOTE.definition }),
+      exported({ id: 17, subject: "another", version: 5, definition: NOTE.definition, format: "json-schema" }),
+    ];
+    assert.deepEqual(await registry.importSchemas(backup), { added: 3, present: 0 });
+    assert.deepEqual(await other.importSchemas(backup), { added: 0, present: 3 });
+    for (const entry of backup) {
+      const mark = await fingerprint(entry.definition);
+      assert.deepEqual(await other.byId(entry.id), { ...entry, fingerprint: mark });
+    }
+    assert.deepEqual((await other.versions("note")).map(({ id }) => id), [4, 900]);
+    assert.equal(await other.idFor("note", spaced(1)), 900);
+    const { id, version } = await other.register("another", spaced(1));
+    assert.ok(id > 900);
+    assert.equal(version, 6);
+  },
+
+  "says now for what is imported without a time": async ({ registry }) => {
+    const { registeredAtMs } = await registry.register("note", NOTE);
+    const entry = exported({ id: 9, subject: "note", version: 2, definition: spaced(1).definition });
+    await registry.importSchemas([{ ...entry, registeredAtMs: undefined }]);
+    const { registeredAtMs: imported } = await registry.byId(9);
+    assert.ok(imported !== undefined && registeredAtMs !== undefined && Math.abs(imported - registeredAtMs) < 60_000);
+  },
+
+  "imports nothing where anything of it has another meaning here [SR-01, SR-02]": async ({ registry, other }) => {
+    const stands = await registry.register("note", NOTE, { id: 5 });
+    const good = exported({ id: 50, subject: "fresh", version: 1, definition: NOTE.definition });
+    const clashes: Readonly<Record<string, ImportedSchema>> = {
+      "another text has the id": { ...stands, definition: spaced(1).definition, fingerprint: undefined },
+      "another subject has the id": { ...stands, subject: "another" },
+      "another format has the id": { ...stands, format: "json-schema" },
+      "another version has the id": { ...stands, version: 2 },
+      "the text has another id": { ...stands, id: 6, version: 2 },
+      "the version has another id": exported({ id: 6, subject: "note", version: 1, definition: spaced(1).definition }),
+      "a text that was cut short": {
+        ...stands,
+        id: 6,
+        version: 2,
+        definition: '"stri',
+        fingerprint: stands.fingerprint,
+      },
+      "two meanings of one id within": exported({ id: 50, subject: "b", version: 1, definition: NOTE.definition }),
+      "two ids of one text within": { ...good, id: 51, version: 2 },
+      "two ids of one version within": { ...good, id: 51, definition: spaced(3).definition },
+    };
+    for (const [what, entry] of Object.entries(clashes)) {
+      for (const entries of [[good, entry], [entry, good]]) {
+        await assert.rejects(other.importSchemas(entries), (error: unknown) => {
+          assert.ok(
+            error instanceof SchemaRegistryError && error.code === "ACEMQ_SCHEMA_CONFLICT",
+            `${what}: ${error}`,
+          );
+          return true;
+        });
+      }
+    }
+    assert.deepEqual(await other.exportSchemas(), [stands]);
+    assert.ok((await registry.register("note", spaced(7))).id < 50);
+  },
+
+  "refuses to import what is no schema": async ({ registry }) => {
+    const good = exported({ id: 50, subject: "fresh", version: 1, definition: NOTE.definition });
+    const wrong = [
+      undefined,
+      "[]",
+      [undefined],
+      [good, { ...good, id: 0 }],
+      [{ ...good, id: 2_147_483_648 }],
+      [{ ...good, subject: "" }],
+      [{ ...good, version: 0 }],
+      [{ ...good, version: 1.5 }],
+      [{ ...good, definition: "" }],
+      [{ ...good, format: "f".repeat(33) }],
+      [{ ...good, registeredAtMs: -1 }],
+      [{ ...good, registeredAtMs: "now" }],
+    ];
+    for (const schemas of wrong) {
+      await assert.rejects(registry.importSchemas(schemas as readonly ImportedSchema[]), (error: unknown) => {
+        assert.ok(error instanceof TypeError || error instanceof RangeError, `${JSON.stringify(schemas)}: ${error}`);
+        return true;
+      });
+    }
+    assert.deepEqual(await registry.exportSchemas(), []);
+  },
+
   "does nothing for a signal that has aborted": async ({ registry }) => {
     const reason = new Error("no more");
     const signal = AbortSignal.abort(reason);
@@ -224,12 +361,21 @@ const CASES: Readonly<Record<string, Case>> = {
     await assert.rejects(registry.latest("note", { signal }), isReason);
     await assert.rejects(registry.versions("note", { signal }), isReason);
     await assert.rejects(registry.idFor("note", NOTE, { signal }), isReason);
+    await assert.rejects(registry.exportSchemas({ signal }), isReason);
+    await assert.rejects(registry.importSchemas([], { signal }), isReason);
     assert.deepEqual(await registry.versions("note"), []);
   },
 };
 
 function avro(definition: string): SchemaDefinition {
   return { format: "avro", definition };
+}
+
+/** A schema as another registry has it: registered long ago. */
+function exported(
+  { format = "avro", ...entry }: Omit<ImportedSchema, "format"> & { readonly format?: string },
+): ImportedSchema & { readonly registeredAtMs: number } {
+  return { ...entry, format, registeredAtMs: Date.parse("2024-02-29T12:34:56.789Z") };
 }
 
 /** Other spellings of one schema: each is a schema of its own. */

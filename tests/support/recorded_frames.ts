@@ -91,5 +91,7 @@ function recordedRegistry({ schemas = {} }: FrameCase["given"]): SchemaRegistry 
     latest: elsewhere,
     versions: elsewhere,
     idFor: elsewhere,
+    exportSchemas: elsewhere,
+    importSchemas: elsewhere,
   };
 }

@@ -54,6 +54,12 @@ class CountingRegistry implements SchemaRegistry {
   idFor(...args: Parameters<SchemaRegistry["idFor"]>): Promise<number> {
     return this.#ask("idFor", () => this.#inner.idFor(...args));
   }
+  exportSchemas(...args: Parameters<SchemaRegistry["exportSchemas"]>): ReturnType<SchemaRegistry["exportSchemas"]> {
+    return this.#inner.exportSchemas(...args);
+  }
+  importSchemas(...args: Parameters<SchemaRegistry["importSchemas"]>): ReturnType<SchemaRegistry["importSchemas"]> {
+    return this.#inner.importSchemas(...args);
+  }
 
   #ask<T>(name: string, call: () => Promise<T>): Promise<T> {
     this.asked.push(name);

@@ -7,12 +7,14 @@ import {
   type PostgresHandle,
   postgresIdempotencyStore,
   postgresOutboxStore,
+  postgresSchemaRegistry,
   postgresSession,
 } from "../../../adapters/postgres/mod.ts";
 import type { SqlSession } from "../../../src/ports/sql_session.ts";
 import { randomUuid } from "../../../src/clock.ts";
 import { CLAIM_TIMEOUT_MS, idempotencyStoreContract, RETENTION_MS } from "../../contract/idempotency_store.ts";
 import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
+import { schemaRegistryContract } from "../../contract/schema_registry.ts";
 import { sqlSessionContract } from "../../contract/sql_session.ts";
 import { missing, PGBOUNCER_URL, POSTGRES_URL } from "../../support/services.ts";
 
@@ -117,6 +119,14 @@ for (const [driver, open] of Object.entries(DRIVERS)) {
     await store.createSchemaIfAbsent();
     const other = postgresIdempotencyStore(open(place), { ...TIMES, table });
     return { store, other, pass: (ms) => place.pass(ms), close: () => place.close() };
+  }, { skip });
+
+  schemaRegistryContract(`${driver} through PgBouncer`, async () => {
+    const place = await Place.open();
+    const table = place.table("acemq_schema_registry");
+    const registry = postgresSchemaRegistry(open(place), { table });
+    await registry.createSchemaIfAbsent();
+    return { registry, other: postgresSchemaRegistry(open(place), { table }), close: () => place.close() };
   }, { skip });
 
   describe(`an outbox with ${driver} through PgBouncer`, () => {

@@ -2,9 +2,19 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { postgresIdempotencyStore, postgresOutboxStore, postgresSession } from "../../../adapters/postgres/mod.ts";
+import {
+  postgresIdempotencyStore,
+  postgresOutboxStore,
+  postgresSchemaRegistry,
+  postgresSession,
+} from "../../../adapters/postgres/mod.ts";
 import { drizzleSession, knexSession, kyselySession } from "../../../adapters/sql/mod.ts";
-import { sqliteIdempotencyStore, sqliteOutboxStore, sqliteSession } from "../../../adapters/sqlite/mod.ts";
+import {
+  sqliteIdempotencyStore,
+  sqliteOutboxStore,
+  sqliteSchemaRegistry,
+  sqliteSession,
+} from "../../../adapters/sqlite/mod.ts";
 
 const NO_HANDLES: readonly unknown[] = [
   "postgres://shop:s3cret@db/shop",
@@ -22,9 +32,11 @@ const MAKERS: Readonly<Record<string, (handle: never) => unknown>> = {
   postgresSession,
   postgresIdempotencyStore,
   postgresOutboxStore,
+  postgresSchemaRegistry,
   sqliteSession,
   sqliteIdempotencyStore,
   sqliteOutboxStore,
+  sqliteSchemaRegistry,
   kyselySession,
   drizzleSession,
   knexSession,

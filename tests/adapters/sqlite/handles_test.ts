@@ -5,10 +5,12 @@ import {
   type SqliteDatabase,
   sqliteIdempotencyStore,
   sqliteOutboxStore,
+  sqliteSchemaRegistry,
   sqliteSession,
 } from "../../../adapters/sqlite/mod.ts";
 import { CLAIM_TIMEOUT_MS, idempotencyStoreContract, RETENTION_MS } from "../../contract/idempotency_store.ts";
 import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
+import { schemaRegistryContract } from "../../contract/schema_registry.ts";
 import { sqlSessionContract } from "../../contract/sql_session.ts";
 import { sqliteFile } from "../../support/sqlite_scratch.ts";
 
@@ -51,6 +53,18 @@ for (const [name, open] of Object.entries(await handles())) {
       file.close();
     };
     return { store, other: sqliteIdempotencyStore(another, times), pass: (ms) => clock.advance(ms), close };
+  });
+
+  schemaRegistryContract(name, async () => {
+    const file = sqliteFile();
+    const [one, another] = [open(file.path), open(file.path)];
+    const registry = sqliteSchemaRegistry(one);
+    await registry.createSchemaIfAbsent();
+    const close = async (): Promise<void> => {
+      for (const handle of [one, another]) handle.close();
+      file.close();
+    };
+    return { registry, other: sqliteSchemaRegistry(another), close };
   });
 
   outboxStoreContract(name, async () => {
