@@ -14,10 +14,11 @@ import type {
   RegistryCallOptions,
   SchemaRegistry,
 } from "../../src/ports/schema_registry.ts";
-import { assertDefinition, assertSubject, fingerprint, type SchemaDefinition } from "../../src/schema/definition.ts";
+import { assertSubject, type SchemaDefinition } from "../../src/schema/definition.ts";
 import { checkedImport, missingFrom } from "../../src/schema/importing.ts";
 import {
   askedRegistration,
+  askedText,
   assertCompatible,
   assertSchemaId,
   idAfter,
@@ -97,12 +98,7 @@ export class MemorySchemaRegistry implements SchemaRegistry {
 
   /** The id a schema has under a subject. */
   async idFor(subject: string, definition: SchemaDefinition, options: RegistryCallOptions = {}): Promise<number> {
-    const signal = signalOf("a look-up of an id", options);
-    signal?.throwIfAborted();
-    assertSubject(subject);
-    assertDefinition(definition);
-    const mark = await fingerprint(definition.definition);
-    signal?.throwIfAborted();
+    const { fingerprint: mark } = await askedText(subject, definition, options);
     const schema = this.#subjects.get(subject)?.find((one) => one.fingerprint === mark);
     if (schema?.format !== definition.format) throw noSuchText(subject, mark);
     return schema.id;
@@ -119,10 +115,7 @@ export class MemorySchemaRegistry implements SchemaRegistry {
     schemas: readonly ImportedSchema[],
     options: RegistryCallOptions = {},
   ): Promise<ImportOutcome> {
-    const signal = signalOf("an import of schemas", options);
-    signal?.throwIfAborted();
-    const entries = await checkedImport(schemas);
-    signal?.throwIfAborted();
+    const entries = await checkedImport(schemas, options);
     const missing = missingFrom([...this.#byId.values()], entries);
     for (const entry of missing) this.#keep({ ...entry, registeredAtMs: entry.registeredAtMs ?? this.#clock.now() });
     return { added: missing.length, present: entries.length - missing.length };

@@ -34,6 +34,14 @@ export interface SqlDialect {
   readonly skipLocked: string;
 }
 
+/** Throws a `RangeError` for the name of another database. */
+export function assertDatabase(database: SqlDialect["name"]): void {
+  if (database === "postgres" || database === "sqlite") return;
+  throw new RangeError(
+    `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
+  );
+}
+
 /** PostgreSQL. The table is found along the search path, as a statement would find it. */
 export function postgresDialect(): SqlDialect {
   return {

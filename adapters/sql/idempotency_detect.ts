@@ -5,14 +5,15 @@
  */
 
 import { LayoutError } from "../../src/errors.ts";
-import type { SqlRow, SqlSession } from "../../src/ports/sql_session.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { type ColumnFacts, type SqlDialect, tableName } from "./dialect.ts";
 import { flagLayout } from "./flag_layout.ts";
-import { compile, type Fragment, raw, sql } from "./fragment.ts";
+import { raw, sql } from "./fragment.ts";
 import type { IdempotencyLayout, IdempotencyLayoutName, IdempotencyTimes } from "./idempotency_layout.ts";
 import {
   type Instants,
   postgresMillis,
+  sqliteGoText,
   sqliteMillis,
   sqliteSpacedText,
   sqliteText,
@@ -20,6 +21,7 @@ import {
   timestampWithZone,
 } from "./instants.ts";
 import { ownerLayout } from "./owner_layout.ts";
+import { askOn, columnFacts, missingTable, otherLayout, unknownLayout } from "./table_facts.ts";
 
 /** What is known of a table before its layout is. */
 export interface TableFacts {
@@ -38,6 +40,12 @@ export interface DetectedLayout {
 const OWNER_COLUMNS = ["message_id", "state", "claimed_by", "recorded_at", "expires_at"] as const;
 const GO_COLUMNS = ["key", "handled_at", "confirmed"] as const;
 const DOTNET_COLUMNS = ["message_id", "claimed_at", "confirmed"] as const;
+
+function wantedColumns(): string {
+  return `Wanted: ${OWNER_COLUMNS.join(", ")} (Java, Ruby, Python), or ${GO_COLUMNS.join(", ")} (Go), or ${
+    DOTNET_COLUMNS.join(", ")
+  } (.NET)`;
+}
 
 /** The column that tells how times are held, by the columns a layout has. */
 const TIME_COLUMNS: readonly (readonly [columns: readonly string[], time: string])[] = [
@@ -72,18 +80,11 @@ export function decideLayout(
     readonly wanted?: string | undefined;
   },
 ): DetectedLayout {
-  if (facts.columns.length === 0) {
-    throw new LayoutError(
-      `Cannot use the table "${table}": it is not there; create it with the DDL of 'idempotencySchemaSql("${dialect.name}")' from ` +
-        `"@acemq/amqp/sql", or with 'createSchemaIfAbsent()' in development`,
-    );
-  }
+  if (facts.columns.length === 0) throw missingTable(table, `idempotencySchemaSql("${dialect.name}")`);
   const found = dialect.name === "postgres" ? onPostgres(facts.columns) : onSqlite(facts, table, wanted);
-  if (found === undefined) throw unknownLayout(table, facts.columns);
+  if (found === undefined) throw unknownLayout(table, facts.columns, wantedColumns());
   if (wanted === undefined || wanted === found.name || isOneOnPostgres(wanted, found, dialect)) return found;
-  throw new LayoutError(
-    `Cannot use the table "${table}": it has the layout '${found.name}', and '${wanted}' is wanted`,
-  );
+  throw otherLayout(table, found.name, wanted);
 }
 
 function isOneOnPostgres(wanted: string, { name }: DetectedLayout, dialect: SqlDialect): boolean {
@@ -91,15 +92,8 @@ function isOneOnPostgres(wanted: string, { name }: DetectedLayout, dialect: SqlD
 }
 
 async function factsOf(session: SqlSession, table: string, dialect: SqlDialect): Promise<TableFacts> {
-  const ask = async (fragment: Fragment): Promise<readonly SqlRow[]> => {
-    const { text, bind } = compile(fragment, dialect.placeholder);
-    return (await session.query(text, bind(undefined))).rows;
-  };
-  tableName(table);
-  const columns = (await ask(dialect.columnsOf(table))).map(({ name, type }) => ({
-    name: String(name).toLowerCase(),
-    type: String(type),
-  }));
+  const ask = askOn(session, dialect);
+  const columns = await columnFacts(ask, dialect, table);
   const time = timeColumn(columns);
   if (dialect.name === "postgres" || time === undefined) return { columns };
   const [row] = await ask(
@@ -147,7 +141,7 @@ function onSqlite(
   if (typeof least !== typeof greatest) throw mixed(table, time);
   const isNumber = typeof least === "number" || typeof least === "bigint";
   if (time === "handled_at") {
-    return { name: "go", instants: sqliteSpacedText(isModernc(least) ? " +0000 UTC" : "+00:00") };
+    return { name: "go", instants: sqliteGoText(least) };
   }
   if (time === "claimed_at") return { name: "dotnet", instants: sqliteSpacedText("") };
   const declared = columns.find(({ name }) => name === time)?.type;
@@ -159,23 +153,9 @@ function onSqlite(
   return isJava ? { name: "java", instants: sqliteMillis() } : { name: "ruby", instants: sqliteText() };
 }
 
-function isModernc(value: unknown): boolean {
-  return typeof value === "string" && value.endsWith(" UTC");
-}
-
 function mixed(table: string, column: string): LayoutError {
   return new LayoutError(
     `Cannot use the table "${table}": its column "${column}" holds integers and texts, which SQLite does not compare as times; ` +
       "one of the programs that write to it needs a table of its own",
-  );
-}
-
-function unknownLayout(table: string, columns: readonly ColumnFacts[]): LayoutError {
-  const found = columns.map(({ name, type }) => `${name} ${type}`).join(", ");
-  return new LayoutError(
-    `Cannot use the table "${table}": its columns are those of no known layout. Found: ${found}. Wanted: ` +
-      `${OWNER_COLUMNS.join(", ")} (Java, Ruby, Python), or ${GO_COLUMNS.join(", ")} (Go), or ${
-        DOTNET_COLUMNS.join(", ")
-      } (.NET)`,
   );
 }

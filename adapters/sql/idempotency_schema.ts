@@ -5,7 +5,7 @@
  */
 
 import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
-import { type SqlDialect, tableName } from "./dialect.ts";
+import { assertDatabase, type SqlDialect, tableName } from "./dialect.ts";
 import type { IdempotencyLayoutName } from "./idempotency_layout.ts";
 
 /** What table is wanted. */
@@ -52,11 +52,7 @@ export function idempotencySchemaSql(
   options: IdempotencySchemaOptions = {},
 ): readonly string[] {
   assertOptions("a table of claims", options, KINDS);
-  if (database !== "postgres" && database !== "sqlite") {
-    throw new RangeError(
-      `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
-    );
-  }
+  assertDatabase(database);
   const { table = "acemq_idempotency", layout = database === "postgres" ? "java" : "ruby" } = options;
   tableName(table);
   const { columns, index: [suffix, column], isClaim } = columnsOf(layout, database);

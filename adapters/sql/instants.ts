@@ -127,6 +127,12 @@ export function sqliteMicrosText(): Instants {
   return textOfOneWidth((ms) => `${new Date(Math.floor(ms)).toISOString().slice(0, -1)}${microsOf(ms)}Z`, 0.001);
 }
 
+/** SQLite, as the driver of Go wrote `sample`: one of two writes the zone as nobody else does. */
+export function sqliteGoText(sample: unknown): Instants {
+  const isModernc = typeof sample === "string" && sample.endsWith(" UTC");
+  return sqliteSpacedText(isModernc ? " +0000 UTC" : "+00:00");
+}
+
 /**
  * SQLite, as Go's and .NET's drivers write it, with a zone or without: `2026-09-09 14:00:02.123+00:00`. What is below a millisecond is
  * kept, since the text is a claim's token there.

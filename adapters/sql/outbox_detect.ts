@@ -4,12 +4,11 @@
  * @module
  */
 
-import { LayoutError } from "../../src/errors.ts";
-import type { SqlRow, SqlSession } from "../../src/ports/sql_session.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { type ColumnFacts, type SqlDialect, tableName } from "./dialect.ts";
-import { compile, type Fragment, raw, sql } from "./fragment.ts";
-import type { Moment } from "./instants.ts";
+import { raw, sql } from "./fragment.ts";
 import { KEY_COLUMN, OUTBOX_COLUMNS, type OutboxLayoutName, SEQUENCE_COLUMN } from "./outbox_layout.ts";
+import { askOn, columnFacts, missingTable, otherLayout, unknownLayout } from "./table_facts.ts";
 
 /** What is known of a table before its layout is. */
 export interface OutboxFacts {
@@ -46,6 +45,11 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+function knownColumns(): string {
+  const known = Object.entries(OUTBOX_COLUMNS).map(([layout, { names }]) => `${layout}: ${names.join(", ")}`);
+  return `Known: ${known.join("; ")}`;
+}
+
 /** Asks the database about a table. Rejects with a {@linkcode LayoutError}, or as the driver does. */
 export async function detectOutbox(session: SqlSession, wanted: OutboxWanted): Promise<DetectedOutbox> {
   return decideOutbox(await outboxFacts(session, wanted), wanted);
@@ -53,17 +57,10 @@ export async function detectOutbox(session: SqlSession, wanted: OutboxWanted): P
 
 /** What the database says of a table; no columns where it is not there. */
 export async function outboxFacts(session: SqlSession, { table, dialect }: OutboxWanted): Promise<OutboxFacts> {
-  const ask = async (fragment: Fragment<Moment>): Promise<readonly SqlRow[]> => {
-    const { text, bind } = compile(fragment, dialect.placeholder);
-    return (await session.query(text, bind({ nowMs: 0 }))).rows;
-  };
-  const name = tableName(table);
-  const columns = (await ask(dialect.columnsOf(table))).map(({ name: column, type }) => ({
-    name: String(column).toLowerCase(),
-    type: String(type),
-  }));
+  const ask = askOn(session, dialect);
+  const columns = await columnFacts(ask, dialect, table);
   if (dialect.name === "postgres" || !has(columns, "created_at")) return { columns };
-  const [row] = await ask(sql`SELECT created_at FROM ${name} ORDER BY rowid DESC LIMIT ${raw("1")}`);
+  const [row] = await ask(sql`SELECT created_at FROM ${tableName(table)} ORDER BY rowid DESC LIMIT ${raw("1")}`);
   return { columns, sample: row?.["created_at"] };
 }
 
@@ -72,21 +69,16 @@ export function decideOutbox(
   { columns, sample }: OutboxFacts,
   { table, dialect, wanted }: OutboxWanted,
 ): DetectedOutbox {
-  if (columns.length === 0) {
-    throw new LayoutError(
-      `Cannot use the table "${table}": it is not there; create it with the DDL of 'outboxSchemaSql("${dialect.name}")' from ` +
-        `"@acemq/amqp/sql", or with 'createSchemaIfAbsent()' in development`,
-    );
-  }
+  if (columns.length === 0) throw missingTable(table, `outboxSchemaSql("${dialect.name}")`);
   const found = foreignLayout(columns, dialect);
-  if (found === undefined) throw unknownLayout(table, columns);
+  if (found === undefined) throw unknownLayout(table, columns, knownColumns());
   const hasKeys = found === "ruby" && has(columns, KEY_COLUMN);
   const hasSequence = dialect.name === "sqlite" || has(columns, SEQUENCE_COLUMN);
   const layout = hasKeys && hasSequence ? "typescript" : found;
   if (wanted === undefined || wanted === layout || (wanted === "ruby" && layout === "typescript")) {
     return { layout, hasKeys, hasSequence, sample };
   }
-  throw new LayoutError(`Cannot use the table "${table}": it has the layout '${layout}', and '${wanted}' is wanted`);
+  throw otherLayout(table, layout, wanted);
 }
 
 function foreignLayout(columns: readonly ColumnFacts[], { name }: SqlDialect): keyof typeof OUTBOX_COLUMNS | undefined {
@@ -103,14 +95,4 @@ function has(columns: readonly ColumnFacts[], name: string): boolean {
 
 function typeOf(columns: readonly ColumnFacts[], name: string): string | undefined {
   return columns.find((column) => column.name === name)?.type;
-}
-
-function unknownLayout(table: string, columns: readonly ColumnFacts[]): LayoutError {
-  const found = columns.map(({ name, type }) => `${name} ${type}`).join(", ");
-  const known = Object.entries(OUTBOX_COLUMNS).map(([layout, { names }]) => `${layout}: ${names.join(", ")}`);
-  return new LayoutError(
-    `Cannot use the table "${table}": its columns are those of no known layout. Found: ${found}. Known: ${
-      known.join("; ")
-    }`,
-  );
 }

@@ -8,6 +8,7 @@ import { type SqlDialect, tableName } from "./dialect.ts";
 import {
   type Instants,
   postgresMillis,
+  sqliteGoText,
   sqliteMicrosText,
   sqliteMillis,
   sqliteSpacedText,
@@ -60,7 +61,7 @@ function instantsOf(layout: OutboxLayoutName, dialect: SqlDialect, sample: unkno
     case "python":
       return isPostgres ? postgresMillis() : sqliteMillis();
     case "go":
-      return isPostgres ? timestampInUtc() : sqliteSpacedText(isModernc(sample) ? " +0000 UTC" : "+00:00");
+      return isPostgres ? timestampInUtc() : sqliteGoText(sample);
     case "dotnet":
       return isPostgres ? timestampInUtc() : sqliteSpacedText("");
     case "java":
@@ -68,11 +69,6 @@ function instantsOf(layout: OutboxLayoutName, dialect: SqlDialect, sample: unkno
     default:
       return isPostgres ? timestampWithZone() : sqliteMicrosText();
   }
-}
-
-/** One driver of Go writes the zone as nobody else does. */
-function isModernc(sample: unknown): boolean {
-  return typeof sample === "string" && sample.endsWith(" UTC");
 }
 
 /** Java's driver binds an instant as an integer, or as a text. */

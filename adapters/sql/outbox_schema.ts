@@ -5,7 +5,7 @@
  */
 
 import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
-import { type SqlDialect, tableName } from "./dialect.ts";
+import { assertDatabase, type SqlDialect, tableName } from "./dialect.ts";
 import type { OutboxLayoutName } from "./outbox_layout.ts";
 
 /** What table is wanted. */
@@ -130,13 +130,6 @@ export function outboxLeasesSql(database: Database, table: string): string {
 /** What it is called. */
 export function leasesOf(table: string): string {
   return `${table}_leases`;
-}
-
-function assertDatabase(database: Database): void {
-  if (database === "postgres" || database === "sqlite") return;
-  throw new RangeError(
-    `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
-  );
 }
 
 function indexSql(database: Database, table: string, suffix: string, on: string): string {

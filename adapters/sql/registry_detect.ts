@@ -4,12 +4,12 @@
  * @module
  */
 
-import { LayoutError } from "../../src/errors.ts";
-import type { SqlRow, SqlSession } from "../../src/ports/sql_session.ts";
+import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { type ColumnFacts, type SqlDialect, tableName } from "./dialect.ts";
-import { compile, type Fragment, sql } from "./fragment.ts";
+import { sql } from "./fragment.ts";
 import type { Instants } from "./instants.ts";
 import { REGISTRY_COLUMNS, REGISTRY_LAYOUTS, registryInstants, type RegistryLayoutName } from "./registry_layout.ts";
+import { askOn, columnFacts, missingTable, otherLayout, unknownLayout } from "./table_facts.ts";
 
 /** What is asked for. */
 export interface RegistryWanted {
@@ -24,40 +24,30 @@ export interface DetectedRegistry {
   readonly instants: Instants;
 }
 
+function knownColumns(): string {
+  const known = REGISTRY_LAYOUTS.map((layout) => `${layout}: ${REGISTRY_COLUMNS[layout].columns.join(", ")}`);
+  return `Known: ${known.join("; ")}`;
+}
+
 /** Asks the database about a table. Rejects with a {@linkcode LayoutError}, or as the driver does. */
 export async function detectRegistry(session: SqlSession, wanted: RegistryWanted): Promise<DetectedRegistry> {
   const { table, dialect } = wanted;
-  const ask = async (fragment: Fragment): Promise<readonly SqlRow[]> => {
-    const { text, bind } = compile(fragment, dialect.placeholder);
-    return (await session.query(text, bind(undefined))).rows;
-  };
-  const name = tableName(table);
-  const columns = (await ask(dialect.columnsOf(table))).map((column) => ({
-    name: String(column["name"]).toLowerCase(),
-    type: String(column["type"]),
-  }));
-  const layout = decideRegistry(columns, wanted);
+  const ask = askOn(session, dialect);
+  const layout = decideRegistry(await columnFacts(ask, dialect, table), wanted);
   // Two drivers of Go write times their own way; a new row is written as those that stand.
   const isSampled = layout === "go" && dialect.name === "sqlite";
-  const [row] = isSampled ? await ask(sql`SELECT registered_at FROM ${name} ORDER BY id DESC LIMIT 1`) : [];
+  const [row] = isSampled ? await ask(sql`SELECT registered_at FROM ${tableName(table)} ORDER BY id DESC LIMIT 1`) : [];
   return { layout, instants: registryInstants(layout, dialect, row?.["registered_at"]) };
 }
 
 /** The layout these columns are of. */
 export function decideRegistry(columns: readonly ColumnFacts[], wanted: RegistryWanted): RegistryLayoutName {
   const { table, dialect } = wanted;
-  if (columns.length === 0) {
-    throw new LayoutError(
-      `Cannot use the table "${table}": it is not there; create it with the DDL of 'registrySchemaSql("${dialect.name}")' from ` +
-        `"@acemq/amqp/sql", or with 'createSchemaIfAbsent()' in development`,
-    );
-  }
+  if (columns.length === 0) throw missingTable(table, `registrySchemaSql("${dialect.name}")`);
   const found = REGISTRY_LAYOUTS.find((layout) => isOf(layout, columns, dialect));
-  if (found === undefined) throw unknownLayout(table, columns);
+  if (found === undefined) throw unknownLayout(table, columns, knownColumns());
   if (wanted.wanted === undefined || wanted.wanted === found) return found;
-  throw new LayoutError(
-    `Cannot use the table "${table}": it has the layout '${found}', and '${wanted.wanted}' is wanted`,
-  );
+  throw otherLayout(table, found, wanted.wanted);
 }
 
 function isOf(layout: RegistryLayoutName, columns: readonly ColumnFacts[], { name }: SqlDialect): boolean {
@@ -68,14 +58,4 @@ function isOf(layout: RegistryLayoutName, columns: readonly ColumnFacts[], { nam
   // There, types are words: Python's integers are told from Go's texts by them, and nothing else has to be.
   if (layout === "python") return /int/.test(type ?? "");
   return layout !== "dotnet" || type === undefined;
-}
-
-function unknownLayout(table: string, columns: readonly ColumnFacts[]): LayoutError {
-  const found = columns.map(({ name, type }) => `${name} ${type}`).join(", ");
-  const known = REGISTRY_LAYOUTS.map((layout) => `${layout}: ${REGISTRY_COLUMNS[layout].columns.join(", ")}`);
-  return new LayoutError(
-    `Cannot use the table "${table}": its columns are those of no known layout. Found: ${found}. Known: ${
-      known.join("; ")
-    }`,
-  );
 }

@@ -9,8 +9,8 @@ import { type Fragment, raw, sql } from "./fragment.ts";
 import {
   type Instants,
   postgresMillis,
+  sqliteGoText,
   sqliteMillis,
-  sqliteSpacedText,
   sqliteText,
   timestampInUtc,
   timestampWithZone,
@@ -90,7 +90,7 @@ export function registryInstants(layout: RegistryLayoutName, dialect: SqlDialect
     case "python":
       return isPostgres ? postgresMillis() : sqliteMillis();
     case "go":
-      return isPostgres ? timestampInUtc() : sqliteSpacedText(isModernc(sample) ? " +0000 UTC" : "+00:00");
+      return isPostgres ? timestampInUtc() : sqliteGoText(sample);
     default:
       return isPostgres ? timestampWithZone() : sqliteText();
   }
@@ -101,9 +101,4 @@ export function registryInstant(layout: RegistryLayoutName, ms: number): Fragmen
   if (layout === "python") return sql`${ms}::bigint`;
   const instant = sql`to_timestamp(${ms}::float8 / 1000)`;
   return layout === "go" ? sql`${instant}${raw(" AT TIME ZONE 'UTC'")}` : instant;
-}
-
-/** One driver of Go writes the zone as nobody else does. */
-function isModernc(sample: unknown): boolean {
-  return typeof sample === "string" && sample.endsWith(" UTC");
 }

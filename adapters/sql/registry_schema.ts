@@ -6,7 +6,7 @@
 
 import { assertOneOf } from "../../src/internal/assert_option.ts";
 import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
-import { type SqlDialect, tableName } from "./dialect.ts";
+import { assertDatabase, type SqlDialect, tableName } from "./dialect.ts";
 import {
   defaultRegistryLayout,
   REGISTRY_COLUMNS,
@@ -56,11 +56,7 @@ export function registrySchemaSql(
   options: RegistrySchemaOptions = {},
 ): readonly string[] {
   assertOptions("a table of schemas", options, KINDS);
-  if (database !== "postgres" && database !== "sqlite") {
-    throw new RangeError(
-      `Cannot write a schema: the database must be "postgres" or "sqlite", not ${JSON.stringify(database)}`,
-    );
-  }
+  assertDatabase(database);
   const { layout = defaultRegistryLayout(database) } = options;
   assertOneOf("layout", layout, REGISTRY_LAYOUTS);
   const { table = REGISTRY_COLUMNS[layout].table } = options;

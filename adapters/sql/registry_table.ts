@@ -8,7 +8,7 @@ import { LayoutError } from "../../src/errors.ts";
 import type { SqlRow } from "../../src/ports/sql_session.ts";
 import type { RegisteredSchema } from "../../src/ports/schema_registry.ts";
 import { fingerprint } from "../../src/schema/definition.ts";
-import { type AskedRegistration, conflict } from "../../src/schema/registration.ts";
+import { type AskedText, conflict } from "../../src/schema/registration.ts";
 import { type SqlDialect, tableName } from "./dialect.ts";
 import { type Fragment, joined, raw, sql } from "./fragment.ts";
 import type { Moment } from "./instants.ts";
@@ -16,9 +16,6 @@ import type { DetectedRegistry } from "./registry_detect.ts";
 import { type Ask, columnIds, counterIds, type RegistryIds } from "./registry_ids.ts";
 import { REGISTRY_COLUMNS, registryInstant, type RegistryLayout } from "./registry_layout.ts";
 import { readInteger, readText } from "./values.ts";
-
-/** What a schema is found by. */
-export type StandingText = Pick<AskedRegistration, "subject" | "definition" | "fingerprint">;
 
 /** A schema on its way into the table. */
 export interface NewSchema extends Omit<RegisteredSchema, "id" | "registeredAtMs"> {
@@ -68,7 +65,7 @@ export class RegistryTable {
   }
 
   /** The schema with the same text under the same subject. */
-  selectStanding({ subject, definition, fingerprint: mark }: StandingText): Fragment {
+  selectStanding({ subject, definition, fingerprint: mark }: AskedText): Fragment {
     return this.#facts.ids === undefined
       ? this.select(
         sql`WHERE t.subject = ${subject} AND t.format = ${definition.format} AND t.definition = ${definition.definition}

@@ -16,11 +16,12 @@ import type {
   SchemaRegistry,
 } from "../../src/ports/schema_registry.ts";
 import type { SqlRow, SqlSession } from "../../src/ports/sql_session.ts";
-import { assertDefinition, assertSubject, fingerprint, type SchemaDefinition } from "../../src/schema/definition.ts";
+import { assertSubject, type SchemaDefinition } from "../../src/schema/definition.ts";
 import { checkedImport, missingFrom } from "../../src/schema/importing.ts";
 import {
   type AskedRegistration,
   askedRegistration,
+  askedText,
   assertCompatible,
   assertSchemaId,
   noSuchId,
@@ -137,16 +138,10 @@ export class SqlSchemaRegistry implements SchemaRegistry {
 
   /** The id a schema has under a subject. */
   async idFor(subject: string, definition: SchemaDefinition, options: RegistryCallOptions = {}): Promise<number> {
-    const signal = signalOf("a look-up of an id", options);
-    signal?.throwIfAborted();
-    assertSubject(subject);
-    assertDefinition(definition);
-    const mark = await fingerprint(definition.definition);
-    signal?.throwIfAborted();
-    const asked = { subject, definition, fingerprint: mark };
-    const found = this.#kept.find(subject, mark) ??
-      (await orAborted(this.#select((table) => table.selectStanding(asked)), signal))[0];
-    if (found === undefined || found.format !== definition.format) throw noSuchText(subject, mark);
+    const asked = await askedText(subject, definition, options);
+    const found = this.#kept.find(subject, asked.fingerprint) ??
+      (await orAborted(this.#select((table) => table.selectStanding(asked)), options.signal))[0];
+    if (found === undefined || found.format !== definition.format) throw noSuchText(subject, asked.fingerprint);
     return found.id;
   }
 
@@ -162,11 +157,8 @@ export class SqlSchemaRegistry implements SchemaRegistry {
     schemas: readonly ImportedSchema[],
     options: RegistryCallOptions = {},
   ): Promise<ImportOutcome> {
-    const signal = signalOf("an import of schemas", options);
-    signal?.throwIfAborted();
-    const entries = await checkedImport(schemas);
-    signal?.throwIfAborted();
-    return await orAborted(this.#import(entries), signal);
+    const entries = await checkedImport(schemas, options);
+    return await orAborted(this.#import(entries), options.signal);
   }
 
   async #register(asked: AskedRegistration): Promise<RegisteredSchema> {

@@ -116,7 +116,7 @@ function openFile(path: string): DatabaseSync {
 async function postgresDatabase(url: URL): Promise<DemoDatabase> {
   // Only who asks for PostgreSQL needs its driver.
   const { default: postgres } = await import("postgres");
-  const sql = postgres(url.href, { onnotice: () => {} });
+  const sql = postgres(url.href, { onnotice: () => {}, fetch_types: false });
   const end = (): Promise<void> => sql.end({ timeout: 5 });
   try {
     await sql`SELECT 1`;

@@ -4,19 +4,25 @@
  * @module
  */
 
-import { describeKind } from "../internal/option_kinds.ts";
-import type { ImportedSchema, RegisteredSchema } from "./registered_schema.ts";
+import { describeKind, signalOf } from "../internal/option_kinds.ts";
+import type { ImportedSchema, RegisteredSchema, RegistryCallOptions } from "./registered_schema.ts";
 import { assertDefinition, assertSubject, fingerprint } from "./definition.ts";
 import { MAX_SCHEMA_ID } from "./framing.ts";
 import { assertSchemaId, conflict } from "./registration.ts";
 
-/** Looks at every entry, before anything is stored. Rejects with a `TypeError`, a `RangeError` or a `SchemaRegistryError`. */
-export async function checkedImport(given: unknown): Promise<readonly RegisteredSchema[]> {
+/** Looks at every entry, before anything is stored. Rejects with a `TypeError`, a `RangeError`, a `SchemaRegistryError` or the signal's reason. */
+export async function checkedImport(
+  given: unknown,
+  options: RegistryCallOptions,
+): Promise<readonly RegisteredSchema[]> {
+  const signal = signalOf("an import of schemas", options);
+  signal?.throwIfAborted();
   if (!Array.isArray(given)) {
     throw new TypeError(`Cannot import schemas: they must be an array, found ${describeKind(given)}`);
   }
   const entries = await Promise.all(given.map(checkedEntry));
   entries.forEach((entry, index) => assertGoesWith(entry, entries.slice(0, index)));
+  signal?.throwIfAborted();
   return entries;
 }
 

@@ -6,8 +6,8 @@
 
 import { SchemaRegistryError } from "../errors.ts";
 import { assertOneOf } from "../internal/assert_option.ts";
-import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
-import type { RegisteredSchema, RegisterOptions } from "./registered_schema.ts";
+import { assertOptions, describeKind, type OptionKinds, signalOf } from "../internal/option_kinds.ts";
+import type { RegisteredSchema, RegisterOptions, RegistryCallOptions } from "./registered_schema.ts";
 import {
   COMPATIBILITY_MODES,
   type CompatibilityMode,
@@ -58,6 +58,24 @@ export async function askedRegistration(
   const mark = await fingerprint(definition.definition);
   signal?.throwIfAborted();
   return { subject, definition, fingerprint: mark, id, compatibility };
+}
+
+/** A text whose id is asked for. */
+export type AskedText = Pick<AskedRegistration, "subject" | "definition" | "fingerprint">;
+
+/** Looks at what `idFor` was called with. Rejects with a `TypeError`, or the signal's reason. */
+export async function askedText(
+  subject: string,
+  definition: SchemaDefinition,
+  options: RegistryCallOptions,
+): Promise<AskedText> {
+  const signal = signalOf("a look-up of an id", options);
+  signal?.throwIfAborted();
+  assertSubject(subject);
+  assertDefinition(definition);
+  const mark = await fingerprint(definition.definition);
+  signal?.throwIfAborted();
+  return { subject, definition, fingerprint: mark };
 }
 
 /** The schema that stands already, if it may be what is asked for; throws a `SchemaRegistryError` where an id would change its meaning. */

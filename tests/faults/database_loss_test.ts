@@ -4,16 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import pg from "pg";
-import postgres from "postgres";
 import { memoryBroker } from "../../adapters/memory/mod.ts";
-import { postgresIdempotencyStore, postgresSession } from "../../adapters/postgres/mod.ts";
+import { postgresIdempotencyStore } from "../../adapters/postgres/mod.ts";
 import { type Connection, openConnection } from "../../src/connection.ts";
 import type { Message } from "../../src/message/message.ts";
 import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { fixedRetry } from "../../src/retry/policy.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { missingOwnPostgres, OwnPostgres, type Stop } from "../support/own_postgres.ts";
+import { patientSession } from "../support/patient_session.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { Complaints } from "../support/residue.ts";
 import { until } from "../support/until.ts";
@@ -33,18 +32,6 @@ const FOR_EVER = fixedRetry(100_000, { delayMs: 20 });
 
 let cluster: Promise<OwnPostgres> | undefined;
 after(async () => await (await cluster)?.close());
-
-function handleOf(driver: typeof DRIVERS[number], url: string): { readonly session: SqlSession; end(): Promise<void> } {
-  if (driver === "pg") {
-    const pool = new pg.Pool({ connectionString: url, max: 4 });
-    // A program that does not listen dies of the first connection that is lost.
-    pool.on("error", () => {});
-    return { session: postgresSession(pool), end: () => pool.end() };
-  }
-  // By itself it waits longer and longer before it connects again, up to 20 seconds.
-  const sql = postgres(url, { max: 4, onnotice: () => {}, backoff: () => 0.02, connect_timeout: 3 });
-  return { session: postgresSession(sql), end: () => sql.end({ timeout: 5 }) };
-}
 
 /** Consumers over a database that a test takes away. */
 class Shop {
@@ -144,7 +131,7 @@ async function inShop(driver: typeof DRIVERS[number], play: (shop: Shop) => Prom
   cluster ??= OwnPostgres.open();
   const database = await cluster;
   const complaints = new Complaints();
-  const handle = handleOf(driver, database.url);
+  const handle = patientSession(driver, database.url);
   const shop = await Shop.open(database, handle.session);
   try {
     await play(shop);

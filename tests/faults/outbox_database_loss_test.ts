@@ -13,6 +13,7 @@ import type { SqlSession } from "../../src/ports/sql_session.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { outboundOf, QUEUE } from "../support/outbox_world.ts";
 import { missingOwnPostgres, OwnPostgres } from "../support/own_postgres.ts";
+import { PATIENT } from "../support/patient_session.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { Complaints } from "../support/residue.ts";
 import { until } from "../support/until.ts";
@@ -101,8 +102,7 @@ async function inShop(play: (shop: Shop) => Promise<void>): Promise<void> {
   const database = await cluster;
   const complaints = new Complaints();
   PAGE.addEventListener?.("error", passOverWritesOfTheDriver);
-  // By itself it waits longer and longer before it connects again, up to 20 seconds.
-  const sql = postgres(database.url, { max: 6, onnotice: () => {}, backoff: () => 0.02, connect_timeout: 3 });
+  const sql = postgres(database.url, { ...PATIENT, max: 6 });
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
   // A program that does not listen dies of the first connection that is lost.
   pool.on("error", () => {});

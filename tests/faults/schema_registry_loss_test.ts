@@ -4,15 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import pg from "pg";
-import postgres from "postgres";
 import { avroDefinition, registeredAvroCodec } from "../../adapters/avro/mod.ts";
 import { memoryBroker, memorySchemaRegistry } from "../../adapters/memory/mod.ts";
-import { postgresSchemaRegistry, postgresSession, type SqlSession } from "../../adapters/postgres/mod.ts";
+import { postgresSchemaRegistry } from "../../adapters/postgres/mod.ts";
 import { openConnection } from "../../src/connection.ts";
 import { fixedRetry } from "../../src/retry/policy.ts";
 import { topology } from "../../src/topology/topology.ts";
 import { missingOwnPostgres, OwnPostgres, type Stop } from "../support/own_postgres.ts";
+import { patientSession } from "../support/patient_session.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
 import { until } from "../support/until.ts";
 
@@ -32,21 +31,10 @@ const VERSIONS: readonly object[] = ["text", "text, and who", "text, and who, an
 let cluster: Promise<OwnPostgres> | undefined;
 after(async () => await (await cluster)?.close());
 
-function sessionOn(driver: "postgres" | "pg", url: string): { readonly session: SqlSession; end(): Promise<void> } {
-  if (driver === "pg") {
-    const pool = new pg.Pool({ connectionString: url, max: 4 });
-    // A program that does not listen dies of the first connection that is lost.
-    pool.on("error", () => {});
-    return { session: postgresSession(pool), end: () => pool.end() };
-  }
-  const sql = postgres(url, { max: 4, onnotice: () => {}, backoff: () => 0.02, connect_timeout: 3 });
-  return { session: postgresSession(sql), end: () => sql.end({ timeout: 5 }) };
-}
-
 async function loss(driver: "postgres" | "pg", how: Stop): Promise<void> {
   const database = await (cluster ??= OwnPostgres.open());
   await database.ask("DROP TABLE IF EXISTS acemq_schema_registry, acemq_schema_registry_seq");
-  const { session, end } = sessionOn(driver, database.url);
+  const { session, end } = patientSession(driver, database.url);
   const sink = new RecordingSink();
   const mq = await openConnection(memoryBroker(), { telemetry: sink });
   try {

@@ -141,6 +141,11 @@ class Till {
   }
 }
 
+/** Confirms in a transaction of its own. */
+async function confirmWithin(message: Message, { store, session }: Place): Promise<void> {
+  await session.transaction(async (tx) => void await store.onceWithin(tx, message));
+}
+
 const ENGINES: readonly { readonly name: string; readonly open: Open; readonly skip: string | false }[] = [
   { name: "SQLite", open: onSqlite, skip: false },
   { name: "PostgreSQL by postgres", open: onPostgres("postgres"), skip: noPostgres },
@@ -156,8 +161,8 @@ for (const { name, open, skip } of ENGINES) {
         const till = new Till();
         const committed = deferred();
         const { rest } = till;
-        await till.at(open, async (message, { store, session }) => {
-          await session.transaction(async (tx) => void await store.onceWithin(tx, message));
+        await till.at(open, async (message, place) => {
+          await confirmWithin(message, place);
           committed.resolve();
           await rest.promise;
         }, {
@@ -179,8 +184,8 @@ for (const { name, open, skip } of ENGINES) {
       const till = new Till();
       const committed = deferred();
       const { rest } = till;
-      await till.at(open, async (message, { store, session }) => {
-        await session.transaction(async (tx) => void await store.onceWithin(tx, message));
+      await till.at(open, async (message, place) => {
+        await confirmWithin(message, place);
         committed.resolve();
         await rest.promise;
         throw new Error("the receipt email service is down");

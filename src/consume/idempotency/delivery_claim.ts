@@ -253,7 +253,6 @@ export class DeliveryClaim implements MessageClaim {
   }
 
   #tell(): void {
-    if (this.#isTold) return;
     this.#isTold = true;
     this.#item.abort(this.#lost());
   }

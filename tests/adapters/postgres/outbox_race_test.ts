@@ -5,6 +5,7 @@ import { type PostgresOutboxStore, postgresOutboxStore, postgresSession } from "
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { OutboxClaim, OutboxMode } from "../../../src/ports/outbox_store.ts";
 import type { SqlSession } from "../../../src/ports/sql_session.ts";
+import { somebodyWaitsAt } from "../../support/lock_waits.ts";
 import { type Scratch, scratch } from "../../support/postgres_scratch.ts";
 import { missing } from "../../support/services.ts";
 import { StatementLog } from "../../support/statement_log.ts";
@@ -67,18 +68,6 @@ function stopped(
   return { store: postgresOutboxStore(log), taken: taken.promise, go: () => go.resolve() };
 }
 
-/** Waits until somebody waits for a lock in this schema's tables. */
-async function somebodyWaits({ place }: Table): Promise<void> {
-  await until("somebody waits for a lock", async () => {
-    const rows = await place.sql.unsafe(
-      `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (
-        SELECT pid FROM pg_locks WHERE relation = '${place.schema}.acemq_outbox'::regclass
-        UNION SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = '${place.schema}.acemq_outbox'::regclass::oid)`,
-    );
-    return rows.length > 0;
-  });
-}
-
 describe("two claims at once", () => {
   it("take different rows, and none waits for the other", { skip }, () =>
     inTable(async (table) => {
@@ -102,7 +91,7 @@ describe("two claims at once", () => {
         const first = claim(slow.store, "in_order", 2);
         await slow.taken;
         const second = claim(table.store, "in_order");
-        await somebodyWaits(table);
+        await somebodyWaitsAt(table.place, "acemq_outbox");
         slow.go();
         assert.deepEqual(idsOf(await first), ["k1", "k2"]);
         assert.deepEqual(idsOf(await second), ["l1"]);
@@ -129,7 +118,7 @@ describe("two claims at once", () => {
         });
         await marked.promise;
         const claiming = claim(store, "in_order");
-        await somebodyWaits(table);
+        await somebodyWaitsAt(table.place, "acemq_outbox");
         go.resolve();
         await marking;
         assert.deepEqual(idsOf(await claiming), ["l1"]);

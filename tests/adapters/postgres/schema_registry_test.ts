@@ -5,6 +5,7 @@ import { postgresSchemaRegistry, postgresSession } from "../../../adapters/postg
 import type { RegistryLayoutName } from "../../../adapters/sql/mod.ts";
 import { REGISTRY_COLUMNS } from "../../../adapters/sql/registry_layout.ts";
 import { schemaRegistryContract } from "../../contract/schema_registry.ts";
+import { somebodyWaitsAt } from "../../support/lock_waits.ts";
 import { scratch } from "../../support/postgres_scratch.ts";
 import { missing } from "../../support/services.ts";
 
@@ -87,7 +88,7 @@ describe("schemas in PostgreSQL", () => {
       await place.sql.begin(async (tx) => {
         await tx.unsafe("UPDATE acemq_schema_registry_seq SET last_id = last_id + 1");
         registered = registry.register("note", NOTE);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await somebodyWaitsAt(place, "acemq_schema_registry_seq");
         await tx.unsafe(
           `INSERT INTO acemq_schema_registry (id, subject, ${column}, format, definition, fingerprint, registered_at)
             SELECT 2, 'note', 1, format, definition, fingerprint, registered_at FROM acemq_schema_registry`,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sqliteSchemaRegistry, sqliteSession } from "../../../adapters/sqlite/mod.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 import { StatementLog } from "../../support/statement_log.ts";
 import { sqliteFile } from "../../support/sqlite_scratch.ts";
 
@@ -53,14 +54,22 @@ describe("a registry of schemas over a database", () => {
 
   it("ends a wait by its signal, with the signal's reason", async () => {
     const file = sqliteFile();
-    const registry = sqliteSchemaRegistry(file.open());
+    const controller = new AbortController();
+    const reason = new Error("no more");
+    const time = systemClock();
+    // Whoever waits for the file asks the clock to be woken.
+    const clock: Clock = {
+      ...time,
+      delay: async (ms, options) => {
+        controller.abort(reason);
+        await time.delay(ms, options);
+      },
+    };
+    const registry = sqliteSchemaRegistry(file.open(), { clock });
     await registry.createSchemaIfAbsent();
     const blocker = file.open();
     blocker.exec("BEGIN IMMEDIATE");
-    const controller = new AbortController();
-    const reason = new Error("no more");
     const waiting = registry.register("note", NOTE, { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 20);
     await assert.rejects(waiting, (error: unknown) => error === reason);
     blocker.exec("ROLLBACK");
     // What was aborted may still be done, and is the same schema.

@@ -7,7 +7,7 @@ import type { Message } from "../../../src/message/message.ts";
 import type { ClaimFate, IdempotencyStore, RenewAnswer } from "../../../src/ports/idempotency_store.ts";
 import { fixedRetry } from "../../../src/retry/policy.ts";
 import { otherwise, Payments, QUEUE } from "../../support/payments.ts";
-import { deferred } from "../../support/until.ts";
+import { type Deferred, deferred } from "../../support/until.ts";
 
 const AWAY = (): Promise<never> => Promise.reject(new StoreError("The database is away"));
 const HANGS = (): Promise<never> => new Promise(() => {});
@@ -447,56 +447,45 @@ describe("a claim that the store answers when its lease has ended", () => {
   });
 });
 
+/** Payments whose first claim is answered when `late` is resolved, given up by now; its next attempt waits. */
+async function givenUp(): Promise<{ readonly payments: Payments; readonly late: Deferred; handled: number }> {
+  const late = deferred();
+  let hangs = true;
+  const payments = new Payments(
+    { claimTimeoutMs: LEASE_MS },
+    otherwise((store) => ({
+      tryClaim: async (id) => {
+        if (hangs) await late.promise;
+        return await store.tryClaim(id);
+      },
+    })),
+  );
+  const found = { payments, late, handled: 0 };
+  await payments.consume(() => void found.handled++, THREE_ATTEMPTS);
+  payments.put("a");
+  await payments.pass(2 * LEASE_MS - 1);
+  assert.equal(payments.settled("retried"), 0);
+  await payments.pass(1);
+  hangs = false;
+  return found;
+}
+
 describe("a store that never answers", () => {
   it("has a message claimed again after two leases", async () => {
-    const late = deferred();
-    let hangs = true;
-    const payments = new Payments(
-      { claimTimeoutMs: LEASE_MS },
-      otherwise((store) => ({
-        tryClaim: async (id) => {
-          if (hangs) await late.promise;
-          return await store.tryClaim(id);
-        },
-      })),
-    );
-    let handled = 0;
-    await payments.consume(() => void handled++, THREE_ATTEMPTS);
-    payments.put("a");
-    await payments.pass(2 * LEASE_MS - 1);
-    assert.equal(payments.settled("retried"), 0);
-    // Now it is given up, and its next attempt waits.
-    await payments.pass(1);
-    hangs = false;
+    const found = await givenUp();
+    const { payments, late } = found;
     await payments.pass(10);
-    assert.deepEqual([payments.settled("retried"), handled], [1, 1]);
+    assert.deepEqual([payments.settled("retried"), found.handled], [1, 1]);
     late.resolve();
     await payments.world.close();
   });
 
   it("has what it claims later than that released", async () => {
-    const late = deferred();
-    let hangs = true;
-    const payments = new Payments(
-      { claimTimeoutMs: LEASE_MS },
-      otherwise((store) => ({
-        tryClaim: async (id) => {
-          if (hangs) await late.promise;
-          return await store.tryClaim(id);
-        },
-      })),
-    );
-    let handled = 0;
-    await payments.consume(() => void handled++, THREE_ATTEMPTS);
-    payments.put("a");
-    await payments.pass(2 * LEASE_MS - 1);
-    assert.equal(payments.settled("retried"), 0);
-    // Now it is given up, and its next attempt waits.
-    await payments.pass(1);
-    hangs = false;
+    const found = await givenUp();
+    const { payments, late } = found;
     late.resolve();
     await payments.pass(10);
-    assert.deepEqual([payments.settled("retried"), handled, payments.claims("in_progress")], [1, 1, 0]);
+    assert.deepEqual([payments.settled("retried"), found.handled, payments.claims("in_progress")], [1, 1, 0]);
     await payments.world.close();
   });
 
