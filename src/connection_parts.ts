@@ -8,6 +8,7 @@ import { type Clock, randomUuid, systemClock, systemRandom } from "./clock.ts";
 import { type CodecCatalog, codecCatalog } from "./codec/codecs.ts";
 import { assertBroker, type ConnectionSettings, connectionSettings, type ConnectOptions } from "./connect_options.ts";
 import { EventHub } from "./internal/event_hub.ts";
+import { StoreQueues } from "./internal/store_queues.ts";
 import { Work } from "./internal/work.ts";
 import type { Broker, BrokerConnection, BrokerEvent } from "./ports/broker.ts";
 import type { Codec } from "./ports/codec.ts";
@@ -46,7 +47,15 @@ export async function openParts(broker: Broker, options: ConnectOptions): Promis
   });
   const recorder = new Recorder(options.telemetry, link.transport);
   const { random = systemRandom, newId = randomUuid, scope } = options;
-  const environment: Environment = { clock, random, newId, recorder, scope, work: new Work() };
+  const environment: Environment = {
+    clock,
+    random,
+    newId,
+    recorder,
+    scope,
+    work: new Work(),
+    storeQueues: new StoreQueues(),
+  };
   const gate = new PublishGate(link, environment, settings);
   hear = (event) => {
     if (event.type === "unblocked") gate.unblocked();

@@ -48,7 +48,9 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
   const expired = sql`((confirmed = ${no} AND ${leaseIsOver}) OR (confirmed = ${yes} AND ${isForgotten}))`;
   const isDue = sql`((confirmed = ${no} AND ${instants.mayHaveCome(time, times.claimTimeoutMs)} AND ${leaseIsOver})
       OR (confirmed = ${yes} AND ${instants.mayHaveCome(time, times.retentionMs)} AND ${isForgotten}))`;
-  const mine = sql`${id} = ${key} AND confirmed = ${no} AND ${instants.is(time, ({ token }: ClaimFacts) => token)}`;
+  const { given } = instants;
+  const has = given === undefined ? instants.is : given.isOneOf;
+  const mine = sql`${id} = ${key} AND confirmed = ${no} AND ${has(time, ({ token }: ClaimFacts) => token)}`;
   const insert = (confirmed: Fragment): Fragment<ClaimFacts> =>
     sql`INSERT INTO ${table} (${id}, ${at}, confirmed) VALUES (${key}, ${now}, ${confirmed}) ON CONFLICT DO NOTHING`;
   const overwrite = (confirmed: Fragment): Fragment<ClaimFacts> =>
@@ -65,7 +67,10 @@ export function flagLayout(target: FlagLayoutTarget, times: IdempotencyTimes): I
       name === "go" ? sql`, ${at} = ${now}` : raw("")
     } WHERE ${mine}`,
     release: sql`DELETE FROM ${table} WHERE ${mine}`,
-    renew: sql`UPDATE ${table} SET ${at} = ${now} WHERE ${mine} ${token}`,
+    ...(given === undefined ? {} : { clock: sql`SELECT ${given.now} AS token` }),
+    renew: sql`UPDATE ${table} SET ${at} = ${
+      given?.of(({ next }: ClaimFacts) => next ?? null) ?? now
+    } WHERE ${mine} ${token}`,
     purge: sql`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${isDue}
       LIMIT ${limit}${raw(dialect.skipLocked)})`,
   };

@@ -19,6 +19,8 @@ export interface ClaimFacts extends Moment, ClockLead {
   readonly id: string;
   /** Of the claim that is made, or that is looked for. A layout without a column for it takes the time instead. */
   readonly token: string;
+  /** The token a renewal gives, where that is known before it is asked for. */
+  readonly next?: string;
 }
 
 /** What a purge is run with. */
@@ -47,6 +49,11 @@ export interface IdempotencyLayout {
   readonly confirm: Fragment<ClaimFacts>;
   /** Removes the claim that has the token. */
   readonly release: Fragment<ClaimFacts>;
+  /**
+   * Gives the `token` of the renewal that is about to be asked for: where the database's time is the token, an answer that is lost would
+   * otherwise leave the holder without it.
+   */
+  readonly clock?: Fragment;
   /** Begins the lease of the claim that has the token anew. */
   readonly renew: Fragment<ClaimFacts>;
   /** Removes so many rows that have expired. */
@@ -54,11 +61,12 @@ export interface IdempotencyLayout {
 }
 
 /** The statements of a layout as a database takes them, each written once. */
-export type IdempotencyStatements = {
-  readonly [Name in Exclude<keyof IdempotencyLayout, "name">]: IdempotencyLayout[Name] extends Fragment<infer Facts>
-    ? Statement<Facts>
-    : never;
-};
+export type IdempotencyStatements =
+  & {
+    readonly [Name in Exclude<keyof IdempotencyLayout, "name" | "clock">]: IdempotencyLayout[Name] extends
+      Fragment<infer Facts> ? Statement<Facts> : never;
+  }
+  & { readonly clock?: Statement };
 
 /** Writes the statements of a layout for a database. */
 export function writeStatements(
@@ -74,6 +82,7 @@ export function writeStatements(
     look: write(layout.look),
     confirm: write(layout.confirm),
     release: write(layout.release),
+    ...(layout.clock === undefined ? {} : { clock: write(layout.clock) }),
     renew: write(layout.renew),
     purge: write(layout.purge),
   };

@@ -31,6 +31,7 @@ import type { SqlIdempotencyOptions } from "./idempotency_options.ts";
 import { idempotencySchemaSql } from "./idempotency_schema.ts";
 import { guarded } from "./guarded.ts";
 import { KnownTable } from "./known_table.ts";
+import { OpenRenewals } from "./open_renewals.ts";
 import { readBoolean, readInteger, readText } from "./values.ts";
 
 /** What a store stands on. */
@@ -54,6 +55,9 @@ const PURGE_BATCH = 1_000;
 /** Whoever shares the table may have a longer lease than we have: at least that of the default is reckoned with. */
 const LONGEST_OF_OTHERS_MS = 300_000;
 
+/** A handler that outlives its lease may still confirm, as long as nobody else has the claim. */
+const RENEWALS_KEPT_LEASES = 10;
+
 /**
  * Microseconds added to a millisecond, so that claims of one moment have different tokens where the time is the token. Fewer than
  * SQLite rounds up.
@@ -71,6 +75,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly #table: string;
   readonly #watch: ClockWatch;
   readonly #known: KnownTable<IdempotencyStatements>;
+  readonly #renewals: OpenRenewals;
   #micros: number;
 
   /** Use the function of the database's adapter. */
@@ -90,6 +95,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     this.#options = options;
     this.#table = table;
     this.#known = new KnownTable(target.session, (session) => this.#detected(session));
+    this.#renewals = new OpenRenewals(clock, RENEWALS_KEPT_LEASES * claimTimeoutMs);
     this.#watch = new ClockWatch(clock, { leaseMs: Math.max(claimTimeoutMs, LONGEST_OF_OTHERS_MS), retentionMs });
     // By chance, so that it is another one in every process.
     this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
@@ -136,6 +142,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const statements = await this.#known.on();
     const facts = this.#facts(id, token);
     const { changes } = await this.#run("confirm a message", statements.confirm, facts);
+    this.#renewals.end(id, token);
     if (changes > 0) return "held";
     return isRemembered(await this.#look(statements, facts)) ? "held" : "lost";
   }
@@ -144,14 +151,20 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     signalOf("release", options)?.throwIfAborted();
     const { release } = await this.#known.on();
     const { changes } = await this.#run("release a message", release, this.#facts(id, token));
+    this.#renewals.end(id, token);
     return changes > 0 ? "held" : "lost";
   }
 
   async renew(id: string, token: string, options: StoreCallOptions = {}): Promise<RenewAnswer> {
     signalOf("renew", options)?.throwIfAborted();
-    const { renew } = await this.#known.on();
-    const facts = this.#facts(id, token);
+    const { clock, renew } = await this.#known.on();
+    const next = clock === undefined
+      ? undefined
+      : tokenOf(await this.#run("renew a claim", clock, undefined), { token });
+    const facts = { ...this.#facts(id, token), ...(next === undefined ? {} : { next }) };
+    if (next !== undefined) this.#renewals.begin(id, token, next);
     const renewed = await this.#run("renew a claim", renew, facts);
+    this.#renewals.end(id, token);
     return renewed.changes > 0 ? { status: "held", token: tokenOf(renewed, facts) } : { status: "lost" };
   }
 
@@ -221,7 +234,13 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     const { nowMs, leaseLeadMs, retentionLeadMs } = this.#watch.look();
     const micros = (this.#micros + 0.5) / 1_000;
     this.#micros = (this.#micros + 1) % MICROS_OF_A_MS;
-    return { id, token, nowMs: Math.floor(nowMs) + micros, leaseLeadMs, retentionLeadMs };
+    return {
+      id,
+      token: this.#renewals.tokensOf(id, token),
+      nowMs: Math.floor(nowMs) + micros,
+      leaseLeadMs,
+      retentionLeadMs,
+    };
   }
 
   async #look(
@@ -275,6 +294,6 @@ function isRemembered(seen: Seen | undefined): boolean {
 }
 
 /** Where the time is the token, the database says what it wrote. */
-function tokenOf({ rows: [row] }: SqlResult, { token }: ClaimFacts): string {
+function tokenOf({ rows: [row] }: SqlResult, { token }: Pick<ClaimFacts, "token">): string {
   return row === undefined ? token : readText(row["token"]);
 }

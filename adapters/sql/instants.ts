@@ -17,6 +17,16 @@ export interface Moment {
   readonly leadMs?: number;
 }
 
+/** Instants the database gave as texts. */
+export interface GivenInstants {
+  /** The time, as `asText` would give it. */
+  readonly now: Fragment;
+  /** The value for what it gave. */
+  of<Facts>(text: Hole<Facts>): Fragment<Facts>;
+  /** Whether the instant in a column is one of those, with commas between. */
+  isOneOf<Facts>(column: string, texts: Hole<Facts>): Fragment<Facts>;
+}
+
 /** Instants of one column kind. */
 export interface Instants {
   /** The value for an instant so long from now. */
@@ -44,12 +54,17 @@ export interface Instants {
   asText(column: string): Fragment;
   /** Whether the instant in a column is the one `asText` gave. */
   is<Facts>(column: string, text: Hole<Facts>): Fragment<Facts>;
+  /** Where the database's clock decides, an instant of it can be had before it is written. */
+  readonly given?: GivenInstants;
 }
 
 /** `statement_timestamp()` stands still within a statement, so an index can be used; within a transaction it goes on. */
 const NOW = "statement_timestamp()";
 
 function postgresInstants(now: string, type: string): Instants {
+  const asText = (time: string): Fragment => raw(`to_char(${time}, 'YYYY-MM-DD HH24:MI:SS.US')`);
+  // As a text first: a driver that knows the parameter for a time would round it.
+  const of = <Facts>(text: Hole<Facts>): Fragment<Facts> => sql`${text}::text::${raw(type)}`;
   const moved = (ms: number): Fragment =>
     ms === 0 ? raw(now) : sql`${raw(now)} + ${ms}::float8 * interval '1 millisecond'`;
   return {
@@ -62,9 +77,13 @@ function postgresInstants(now: string, type: string): Instants {
     isBefore: (column, offsetMs = 0) => sql`${raw(column)} < ${moved(offsetMs)}`,
     ageMs: (column) => raw(`(extract(epoch FROM ${now} - ${column}) * 1000)::float8`),
     epochMs: (column) => raw(`(extract(epoch FROM ${column}) * 1000)::float8`),
-    asText: (column) => raw(`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')`),
-    // As a text first: a driver that knows the parameter for a time would round it.
-    is: (column, text) => sql`${raw(column)} = ${text}::text::${raw(type)}`,
+    asText,
+    is: (column, text) => sql`${raw(column)} = ${of(text)}`,
+    given: {
+      now: asText(now),
+      of,
+      isOneOf: (column, texts) => sql`${raw(column)} = ANY (string_to_array(${texts}::text, ',')::${raw(type)}[])`,
+    },
   };
 }
 

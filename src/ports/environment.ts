@@ -5,6 +5,7 @@
  */
 
 import type { Clock, NewId, Random } from "../clock.ts";
+import type { StoreQueues } from "../internal/store_queues.ts";
 import type { Work } from "../internal/work.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { CallScope } from "./call_scope.ts";
@@ -18,4 +19,6 @@ export interface Environment {
   readonly scope: CallScope | undefined;
   /** Handlers that run, deliveries in the hands of a loop, looks and replays, publishes that have no answer yet. */
   readonly work: Work;
+  /** The queues whose messages are claimed by their ids alone. */
+  readonly storeQueues: StoreQueues;
 }

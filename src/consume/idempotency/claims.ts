@@ -6,6 +6,7 @@
 
 import { saysLeaseLost, StoreError } from "../../errors.ts";
 import { assertClaimKey } from "../../internal/claim_key.ts";
+import type { StoreQueues } from "../../internal/store_queues.ts";
 import type { Environment } from "../../ports/environment.ts";
 import { type Deadline, Deadlines } from "../../publish/deadlines.ts";
 import type { InHand } from "../in_hand.ts";
@@ -25,7 +26,9 @@ const RENEWALS_A_LEASE = 3;
 
 /** Claims for one consumer. */
 export class Claims {
+  readonly #queue: string;
   readonly #settings: ClaimSettings;
+  readonly #storeQueues: StoreQueues;
   readonly #meter: ClaimMeter;
   /** What every claim works with. */
   readonly #context: ClaimContext;
@@ -35,15 +38,20 @@ export class Claims {
 
   constructor(queue: string, settings: ClaimSettings, environment: Environment) {
     const { store, renewLease } = settings;
+    this.#queue = queue;
     this.#settings = settings;
+    this.#storeQueues = environment.storeQueues;
     this.#meter = new ClaimMeter(environment.recorder, queue);
     const { leaseMs, watchMs } = planWatch(store.claimTimeoutMs, renewLease);
     this.#context = { store, clock: environment.clock, meter: this.#meter, leaseMs };
     this.#watch = new Deadlines(environment.clock, watchMs);
   }
 
-  /** Begins to purge on the store's schedule, if it has one. */
+  /** Says so where another queue claims the same ids, and begins to purge on the store's schedule, if it has one. */
   start(): void {
+    const { byId } = this.#settings;
+    const other = byId === undefined ? undefined : this.#storeQueues.join(byId, this.#queue);
+    if (other !== undefined) this.#meter.shared(other);
     const { purgeIntervalMs } = this.#settings.store;
     if (purgeIntervalMs !== undefined) void this.#purgeEvery(purgeIntervalMs);
   }

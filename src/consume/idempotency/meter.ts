@@ -51,6 +51,15 @@ export class ClaimMeter {
     });
   }
 
+  /** Another queue of the connection claims in the same store, by the same ids. */
+  shared(other: string): void {
+    this.#recorder.log("warn", "acemq.idempotency.store_shared", {
+      queue: this.#queue,
+      other,
+      remedy: "a table for each queue, or a 'key' of its own",
+    });
+  }
+
   /** Asks the store for its rows once in a while; nothing waits for it. */
   rows(store: IdempotencyStore, elapsedMs: number): void {
     if (!this.#recorder.measures || elapsedMs - this.#rowsCountedMs < ROWS_EVERY_MS) return;

@@ -39,6 +39,8 @@ export interface ClaimSettings {
   readonly store: IdempotencyStore;
   readonly key: (envelope: Envelope) => string;
   readonly renewLease: boolean;
+  /** The store as it was given, where a message is claimed in it by its id alone. */
+  readonly byId: object | undefined;
 }
 
 /** What a store has to have. */
@@ -59,7 +61,7 @@ export function claimSettings(given: IdempotencyStore | TwoAnswerStore | Idempot
   const options: IdempotencyOptions = isStore(given) ? { store: given } : given;
   assertOptions("'idempotency'", options, KINDS);
   const { store, key = ({ id }) => id, renewLease = false } = options;
-  return { store: storeOf(store), key, renewLease };
+  return { store: storeOf(store), key, renewLease, byId: options.key === undefined ? store : undefined };
 }
 
 function isStore(given: unknown): given is IdempotencyStore | TwoAnswerStore {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { memoryBroker } from "../../../adapters/memory/mod.ts";
 import { Feed } from "../../../src/consume/feed.ts";
+import { StoreQueues } from "../../../src/internal/store_queues.ts";
 import { Work } from "../../../src/internal/work.ts";
 import { Recorder } from "../../../src/telemetry/recorder.ts";
 import { Faults, faultyBroker } from "../../support/faulty_broker.ts";
@@ -14,6 +15,7 @@ const ENVIRONMENT = {
   recorder: new Recorder(undefined, "memory"),
   scope: undefined,
   work: new Work(),
+  storeQueues: new StoreQueues(),
 };
 
 interface Scene {

@@ -5,6 +5,7 @@ import { memoryIdempotencyStore } from "../../../adapters/memory/mod.ts";
 import { park, reject, retry } from "../../../src/consume/ack.ts";
 import { FatalError, StoreError } from "../../../src/errors.ts";
 import { exponentialRetry, fixedRetry } from "../../../src/retry/policy.ts";
+import { topology } from "../../../src/topology/topology.ts";
 import { MemoryWorld } from "../../support/memory_world.ts";
 import { otherwise, Payments, QUEUE } from "../../support/payments.ts";
 import { deferred } from "../../support/until.ts";
@@ -19,6 +20,26 @@ describe("a consumer with an idempotency store", () => {
     assert.deepEqual([payments.claims("claimed"), payments.claims("already_confirmed")], [2, 2]);
     assert.equal(payments.settled("acked"), 4);
     assert.equal(payments.world.depth(QUEUE), 0);
+    await payments.world.close();
+  });
+
+  it("says so once when two queues of its connection claim the same ids in one store", async () => {
+    const payments = new Payments();
+    const warnings = (): unknown[] =>
+      payments.world.sink.events("acemq.idempotency.store_shared").map((
+        { fields },
+      ) => [fields["queue"], fields["other"]]);
+    await payments.consume(() => {});
+    await payments.consume(() => {});
+    const mq = payments.world.connections[0];
+    assert.ok(mq !== undefined);
+    await mq.declare(topology().queue("receipts").queue("labels"));
+    const key = ({ id }: { readonly id: string }): string => `label:${id}`;
+    await mq.consume("labels", () => {}, { idempotency: { store: payments.store, key } });
+    assert.deepEqual(warnings(), []);
+    await mq.consume("receipts", () => {}, { idempotency: { store: payments.store } });
+    await mq.consume("receipts", () => {}, { idempotency: payments.store });
+    assert.deepEqual(warnings(), [["receipts", QUEUE]]);
     await payments.world.close();
   });
 

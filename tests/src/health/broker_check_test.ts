@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ConnectionError, TopologyError } from "../../../src/errors.ts";
 import { checkBroker } from "../../../src/health/broker_check.ts";
 import type { HealthReport } from "../../../src/health/report.ts";
+import { StoreQueues } from "../../../src/internal/store_queues.ts";
 import { Work } from "../../../src/internal/work.ts";
 import type { Environment } from "../../../src/ports/environment.ts";
 import { Recorder } from "../../../src/telemetry/recorder.ts";
@@ -21,6 +22,7 @@ async function prepared(): Promise<{ readonly puppet: PuppetBroker; check(): Pro
     recorder: new Recorder(undefined, "puppet"),
     scope: undefined,
     work: new Work(),
+    storeQueues: new StoreQueues(),
   };
   return { puppet, check: () => checkBroker(connection, environment, 4) };
 }
