@@ -17,6 +17,7 @@ import {
 } from "../../src/internal/store_options.ts";
 import { failureText } from "../../src/internal/failure_text.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
+import { additionsOf } from "../../src/message/additions.ts";
 import { assertOrderingKey, assertStorable } from "../../src/message/storable.ts";
 import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
 import type {
@@ -105,10 +106,11 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
     outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
     options: OutboxAddOptions = {},
   ): Promise<void> {
+    const additions = additionsOf(outbounds);
     assertAdditionOfRows(options);
     const { orderingKey, outsideTransaction = false } = options;
     const key = assertOrderingKey(orderingKey);
-    const messages = await Promise.all(outbounds);
+    const messages = additions instanceof Promise ? await additions : additions;
     const rows = messages.map((outbound) =>
       this.#table.newRow(assertStorable(outbound), copied(outbound), {
         orderingKey: key,

@@ -22,6 +22,11 @@ export class KnownTable<T> {
     this.#look = look;
   }
 
+  /** What is known by now. */
+  get now(): T | undefined {
+    return this.#known?.table;
+  }
+
   /** What is known; otherwise what this session finds. Rejects as the look does, and the next one looks again. */
   on(session: SqlSession = this.#own): Promise<T> {
     if (this.#known !== undefined) return Promise.resolve(this.#known.table);

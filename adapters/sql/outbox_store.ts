@@ -17,6 +17,7 @@ import {
   assertReturnOfRows,
 } from "../../src/internal/store_options.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
+import { additionsOf } from "../../src/message/additions.ts";
 import { assertOrderingKey } from "../../src/message/storable.ts";
 import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
 import type {
@@ -148,13 +149,14 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     outbounds: Iterable<Outbound | PromiseLike<Outbound>>,
     options: OutboxAddOptions = {},
   ): Promise<void> {
+    const additions = additionsOf(outbounds);
     assertAdditionOfRows(options);
     const { orderingKey, outsideTransaction = false } = options;
     const key = assertOrderingKey(orderingKey) ?? null;
-    // Before anything is waited for: whether the handle is in a transaction is true of this moment.
     const session = this.#target.sessionOf(tx, { outside: outsideTransaction });
-    const prepared = await Promise.all(outbounds);
-    const table = await this.#known.on(session);
+    // What need not be waited for is not: a call that nobody awaits has then written before the transaction can end.
+    const prepared = additions instanceof Promise ? await additions : additions;
+    const table = this.#known.now ?? await this.#known.on(session);
     if (key !== null) this.#assertOrdered(table, "keep an ordering key");
     const messages = prepared.map((outbound) => storedMessage(outbound, table));
     if (messages.length === 0) return;

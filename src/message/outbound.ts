@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describeKind } from "../internal/option_kinds.ts";
 import { readText } from "./read_value.ts";
 import { own } from "./parse_envelope.ts";
 import { HEADER_ID, HEADER_TYPE } from "./header_names.ts";
@@ -33,6 +34,20 @@ export interface Outbound {
   readonly priority?: number | undefined;
   /** Time to live in the queue, whole milliseconds; absent for none. */
   readonly expirationMs?: number | undefined;
+}
+
+/** Refuses what is no such message; `what` says what was to be done with it. Throws a `TypeError`. */
+export function assertOutbound(what: "send" | "add", value: unknown): Outbound {
+  if (isOutbound(value)) return value;
+  throw new TypeError(`Cannot ${what} the message: it must be what prepare made, found ${describeKind(value)}`);
+}
+
+/** Whether it is what `prepare` makes. */
+export function isOutbound(value: unknown): value is Outbound {
+  if (typeof value !== "object" || value === null) return false;
+  const { exchange, routingKey, body, headers } = value as Readonly<Record<keyof Outbound, unknown>>;
+  return typeof exchange === "string" && typeof routingKey === "string" && body instanceof Uint8Array &&
+    typeof headers === "object" && headers !== null;
 }
 
 /** The message id an outbound message carries: its header, else its property, else empty. */

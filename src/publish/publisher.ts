@@ -6,7 +6,7 @@
 
 import { assertOptions, describeKind } from "../internal/option_kinds.ts";
 import { newEnvelope } from "../message/envelope.ts";
-import { type Outbound, outboundId, outboundType } from "../message/outbound.ts";
+import { assertOutbound, isOutbound, type Outbound, outboundId, outboundType } from "../message/outbound.ts";
 import type { PublishReceipt } from "../ports/broker.ts";
 import type { Codec, EncodedPayload } from "../ports/codec.ts";
 import type { Environment } from "../ports/environment.ts";
@@ -152,7 +152,7 @@ export class Publisher<T = unknown> {
   ): Promise<PublishResult> {
     return this.#transmit(() => {
       assertOptions<{ readonly signal?: AbortSignal }>("a prepared message", options, { signal: "signal" });
-      return isPrepared(outbound) ? outbound : Promise.resolve(outbound).then(assertPrepared);
+      return isOutbound(outbound) ? outbound : Promise.resolve(outbound).then((made) => assertOutbound("send", made));
     }, options);
   }
 
@@ -234,13 +234,4 @@ export class Publisher<T = unknown> {
   #since(started: number): number {
     return this.#context.environment.clock.elapsed() - started;
   }
-}
-
-function isPrepared(value: unknown): value is Outbound {
-  return typeof value === "object" && value !== null && "body" in value && value.body instanceof Uint8Array;
-}
-
-function assertPrepared(value: unknown): Outbound {
-  if (isPrepared(value)) return value;
-  throw new TypeError(`Cannot send the message: it must be what prepare made, found ${describeKind(value)}`);
 }

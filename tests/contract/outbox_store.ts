@@ -401,6 +401,35 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal((await store.stats()).pending, 0);
   },
 
+  "refuses what is no message, before anything is stored": async (under) => {
+    const { store } = under;
+    const fine = message("fine");
+    const wrong: readonly unknown[] = [undefined, null, "m", 7, {}, [], { ...fine, body: "{}" }, {
+      ...fine,
+      headers: null,
+    }];
+    const makes = wrong.flatMap((value) => [() => value, () => Promise.resolve(value)]);
+    for (const make of [...makes, () => Promise.reject(new TypeError("no codec"))] as readonly (() => Outbound)[]) {
+      await assert.rejects(under.transaction((tx) => store.add(tx, make())), TypeError);
+      await assert.rejects(under.transaction((tx) => store.addAll(tx, [fine, make()])), TypeError);
+    }
+    for (const value of [undefined, null, 7, "m", fine] as readonly unknown[] as readonly Outbound[][]) {
+      await assert.rejects(under.transaction((tx) => store.addAll(tx, value)), TypeError);
+    }
+    assert.equal((await store.stats()).pending, 0);
+  },
+
+  "has written what is ready when the call returns, whether or not it is awaited": async (under) => {
+    const { store } = under;
+    await store.check();
+    const calls: Promise<void>[] = [];
+    await under.transaction(async (tx) => {
+      calls.push(store.add(tx, message("m")), store.addAll(tx, [message("n")]));
+    });
+    await Promise.all(calls);
+    assert.deepEqual(idsOf(await claimed(under)), ["m", "n"]);
+  },
+
   "tells who listens what was added": async (under) => {
     const { store } = under;
     const heard: string[][] = [];

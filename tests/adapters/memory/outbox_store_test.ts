@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { memoryOutboxStore, virtualClock } from "../../../adapters/memory/mod.ts";
 import { HEADER_ID } from "../../../src/message/header_names.ts";
 import type { Outbound } from "../../../src/message/outbound.ts";
 import type { OutboxClaimOptions } from "../../../src/ports/outbox_store.ts";
 import { MAX_ATTEMPTS, outboxStoreContract } from "../../contract/outbox_store.ts";
+import { Complaints } from "../../support/residue.ts";
 import { deferred } from "../../support/until.ts";
 
 outboxStoreContract("memory", async () => {
@@ -40,6 +42,20 @@ function message(id: string, more: Partial<Outbound> = {}): Outbound {
 async function claimedIds(store: ReturnType<typeof memoryOutboxStore>): Promise<string[]> {
   return (await store.claim(CLAIM)).rows.map(({ id }) => id);
 }
+
+describe("An outbox in memory", () => {
+  it("leaves nobody with a promise it was handed and had no use for", async () => {
+    const complaints = new Complaints();
+    const store = memoryOutboxStore();
+    await assert.rejects(
+      store.addAll(undefined, [Promise.reject(new Error("no codec"))], { orderingKey: 7 as unknown as string }),
+      /'orderingKey'/,
+    );
+    await nextTurn();
+    complaints.close();
+    assert.deepEqual(complaints.heard, []);
+  });
+});
 
 describe("A transaction of an outbox in memory", () => {
   it("shows what was added when it is over, all at once, and not a moment before [OBX-01]", async () => {

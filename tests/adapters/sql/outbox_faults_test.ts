@@ -97,6 +97,45 @@ describe("a transaction that is handed in", () => {
     file.close();
   });
 
+  it("has what is ready when the call returns, though nobody awaits it: on a handle of node:sqlite", async () => {
+    const file = sqliteFile();
+    const database = file.open();
+    const store = sqliteOutboxStore(file.open());
+    await store.createSchemaIfAbsent();
+    await store.check();
+    database.exec("BEGIN");
+    const added = store.add(database, message("a"));
+    database.exec("COMMIT");
+    await added;
+    assert.deepEqual((await store.claim(CLAIM)).rows.map(({ id }) => id), ["a"]);
+    file.close();
+  });
+
+  it("has what is ready when the call returns, though nobody awaits it: in PostgreSQL", { skip }, async () => {
+    const place = await scratch();
+    try {
+      const store = postgresOutboxStore(place.postgresJs());
+      await store.createSchemaIfAbsent();
+      await store.check();
+      const client = await place.client();
+      await client.query("BEGIN");
+      const added = [store.add(client, message("a"))];
+      const rolledBack = client.query("ROLLBACK");
+      await place.postgresJs().begin(async (tx) => {
+        added.push(store.add(tx, message("b")));
+      });
+      const failed = place.postgresJs().begin(async (tx) => {
+        added.push(store.add(tx, message("c")));
+        throw new Error("no such product");
+      });
+      await assert.rejects(failed, /no such product/);
+      await Promise.all([...added, rolledBack]);
+      assert.deepEqual((await store.claim(CLAIM)).rows.map(({ id }) => id), ["b"]);
+    } finally {
+      await place.close();
+    }
+  });
+
   it("may be of any handle of the two PostgreSQL drivers [OBX-01]", { skip }, async () => {
     const place = await scratch();
     try {
