@@ -7,6 +7,7 @@
 import { DecodeError } from "../../src/errors.ts";
 import { assertDatesExist } from "./existing_dates.ts";
 import type { TomlLibrary, TomlTime } from "./library.ts";
+import { assertNumbersFit } from "./finite_numbers.ts";
 import { isInt64 } from "./toml_scalar.ts";
 
 /** The value of a document, at most `maxDepth` levels of it. */
@@ -15,6 +16,7 @@ export function readToml(library: TomlLibrary, text: string, maxDepth: number): 
   const reader = new Reader(maxDepth);
   const value = reader.collection(document as object, maxDepth);
   if (reader.hasTimes) assertDatesExist(text);
+  if (reader.hasInfinities) assertNumbersFit(text);
   return value;
 }
 
@@ -35,6 +37,8 @@ class Reader {
   readonly #maxDepth: number;
   /** Whether there was a date or a time. */
   hasTimes = false;
+  /** Whether there was a number without an end: one that says so, or that is too large. */
+  hasInfinities = false;
 
   constructor(maxDepth: number) {
     this.#maxDepth = maxDepth;
@@ -70,6 +74,10 @@ class Reader {
 
   #other(value: unknown, left: number): unknown {
     if (typeof value === "bigint") return int64(value);
+    if (typeof value === "number") {
+      this.hasInfinities = true;
+      return value;
+    }
     if (!(value instanceof Date)) return this.collection(value as object, left);
     this.hasTimes = true;
     return timeOf(value as TomlTime);
@@ -78,9 +86,9 @@ class Reader {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Whether a value is as it was read: text, a number or a boolean. */
+/** Whether a value is as it was read: text, a number that has an end or is none, or a boolean. */
 function isScalar(value: unknown): boolean {
-  return typeof value !== "object" && typeof value !== "bigint";
+  return typeof value !== "object" && typeof value !== "bigint" && value !== Infinity && value !== -Infinity;
 }
 
 function int64(value: bigint): bigint {

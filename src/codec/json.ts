@@ -4,12 +4,11 @@
  * @module
  */
 
-import { DecodeError } from "../errors.ts";
 import { assertOneOf, assertWholeNumber } from "../internal/assert_option.ts";
 import { assertOptions, type OptionKinds } from "../internal/option_kinds.ts";
 import type { Codec } from "../ports/codec.ts";
 import { matchesFormat, parseContentType } from "./content_type.ts";
-import { assertJsonDepth, parseJsonExactly } from "./json_reader.ts";
+import { assertJsonDepth, parseJson, parseJsonExactly } from "./json_reader.ts";
 import { jsonText } from "./json_writer.ts";
 import { structuredText } from "./text_format.ts";
 
@@ -81,16 +80,7 @@ export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T>
       const text = structuredText("JSON", body, { contentType, maxBodyBytes });
       assertJsonDepth(text, maxDecodeDepth);
       // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
-      return (integers === "bigint" ? parseJsonExactly(text) : parse(text)) as T;
+      return (integers === "bigint" ? parseJsonExactly(text) : parseJson(text)) as T;
     },
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The platform's own message quotes the body, which must not reach a log or a header.
-    throw new DecodeError("Cannot read the body as JSON: it is not valid JSON");
-  }
 }

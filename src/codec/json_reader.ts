@@ -22,9 +22,14 @@ export function assertJsonDepth(text: string, limit: number): void {
   }
 }
 
+/** JSON as the platform reads it, but for a number that it would take for an infinity. */
+export function parseJson(text: string): unknown {
+  return mayBeHuge(text) ? parseJsonNumbers(text, finiteNumber) : parsePlain(text);
+}
+
 /** JSON with every integer exact: a `number` where it holds the value, otherwise a `bigint`. */
 export function parseJsonExactly(text: string): unknown {
-  return LONG_INTEGER.test(text) ? parseJsonNumbers(text, exactNumber) : parsePlain(text);
+  return LONG_INTEGER.test(text) || mayBeHuge(text) ? parseJsonNumbers(text, exactNumber) : parsePlain(text);
 }
 
 /** Makes a value of a number as it is written; `isInteger` says that it has neither a fraction nor an exponent. */
@@ -36,8 +41,40 @@ export function parseJsonNumbers(text: string, number: NumberReader): unknown {
 }
 
 function exactNumber(digits: string, isInteger: boolean): number | bigint {
+  return isInteger && !Number.isSafeInteger(Number(digits)) ? BigInt(digits) : finiteNumber(digits);
+}
+
+function finiteNumber(digits: string): number {
   const value = Number(digits);
-  return isInteger && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+  if (Number.isFinite(value)) return value;
+  throw new DecodeError("Cannot read the body as JSON: a number in it is beyond what a double holds");
+}
+
+/** What is beyond a double has an exponent of three digits, or so many digits that one of two is enough: at least these. */
+const LONG_EXPONENT = /[eE]\+?\d{3,}(?=[\s,\]}]|$)/;
+const MANY_DIGITS = 209;
+
+/** Whether a number in a text may be beyond a double; a look at all of it costs more than reading it. */
+function mayBeHuge(text: string): boolean {
+  if (LONG_EXPONENT.test(text)) return true;
+  // No run of so many digits lies between two places that are looked at.
+  for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
+    if (isDigit(text, at) && digitsAround(text, at) >= MANY_DIGITS) return true;
+  }
+  return false;
+}
+
+function digitsAround(text: string, at: number): number {
+  let from = at;
+  let to = at;
+  while (isDigit(text, from - 1)) from--;
+  while (isDigit(text, to + 1)) to++;
+  return to - from + 1;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= ZERO && unit <= NINE;
 }
 
 /** Sixteen digits are the least an unsafe integer has. */
@@ -50,6 +87,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const ZERO = 0x30;
+const NINE = 0x39;
 
 /** A recursive-descent reader; the depth was bounded before. Strings are left to `JSON.parse`. */
 class Reader {

@@ -230,6 +230,19 @@ describe("TOML, read", () => {
     }
   });
 
+  it("refuses a number beyond a double, and reads an infinity that says so", () => {
+    for (
+      const text of ["a = 1e309", "information = [-1e999]", `inf = ${"9".repeat(309)}.0`, 'a = "=inf"\nb.c = 1e+400']
+    ) {
+      assert.throws(() => read(text), {
+        name: "DecodeError",
+        message: "Cannot read the body as TOML: a number in it is beyond what a double holds",
+      }, text);
+    }
+    assert.deepEqual(read("a = inf\nb = [-inf,+inf]\nc = 1e308"), { a: Infinity, b: [-Infinity, Infinity], c: 1e308 });
+    assert.deepEqual(read("a = inf\nb = 0xf1e999"), { a: Infinity, b: 0xf1e999 });
+  });
+
   it("refuses a body that is larger than was asked for, unread", () => {
     assert.throws(() => read("a = 12", { maxBodyBytes: 5 }), /it must have at most 5 bytes, found 6/);
   });

@@ -248,6 +248,40 @@ describe("JSON, read", () => {
     assert.deepEqual((read(text) as { id: unknown }).id, 9_007_199_254_740_992);
   });
 
+  it("refuses a number that the platform would take for an infinity, wherever it stands and however it is written", () => {
+    const beyond = ["1e309", "-1E+309", "1.8e308", "1e0999", "9".repeat(309) + ".5", "9".repeat(215) + "e99"];
+    const modes: readonly JsonCodecOptions[] = [{}, { integers: "bigint" }];
+    for (const number of beyond) {
+      for (const text of [number, `[0,${number}]`, `{"a":{"b": ${number}\n}}`]) {
+        for (const mode of modes) {
+          assert.throws(() => read(text, mode), {
+            name: "DecodeError",
+            message: "Cannot read the body as JSON: a number in it is beyond what a double holds",
+          }, text);
+        }
+      }
+    }
+    assert.throws(() => read(`[${"1".repeat(310)}]`), DecodeError);
+    assert.deepEqual(read(`[${"1".repeat(310)}]`, { integers: "bigint" }), [BigInt("1".repeat(310))]);
+    for (const text of ['"1e999"', '["1e999,",1e308,1e-999]', `{"1e999":"${"7".repeat(400)}"}`, "[1.5e+0307]"]) {
+      assert.deepEqual(read(text), JSON.parse(text));
+    }
+  });
+
+  it("takes for an infinity nothing that a number of JavaScript holds", () => {
+    fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(320), (value, zeros) => {
+      for (
+        const digits of [
+          String(value),
+          value.toExponential(),
+          `${value.toExponential()}`.replace("e+", `e+${"0".repeat(zeros % 5)}`),
+        ]
+      ) {
+        assert.deepEqual(read(`{"v":${digits}}`), JSON.parse(`{"v":${digits}}`));
+      }
+    }));
+  });
+
   it("comes back exactly: a bigint that was written, read as one", () => {
     fc.assert(fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (value) => {
       const back = read(textOf({ value }), { integers: "bigint" });
