@@ -84,7 +84,8 @@ export type { RelayOptions, RelayReport, RunOnceOptions } from "./src/patterns/o
 
 // Codecs
 export { jsonCodec } from "./src/codec/json.ts";
-export type { JsonCodecOptions } from "./src/codec/json.ts";
+export type { FromJson, JsonCodecOptions } from "./src/codec/json.ts";
+export type { ReadBack, ReadBackTypes } from "./src/codec/read_back.ts";
 export { textCodec } from "./src/codec/text.ts";
 export type { TextPayload } from "./src/codec/text.ts";
 export { bytesCodec } from "./src/codec/bytes.ts";

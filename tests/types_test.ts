@@ -6,6 +6,9 @@ import { compile } from "./support/compiler.ts";
 const HEAD = `
 import { accept, AceMqError, bytesCodec, type Codec, compositeCodec, type Connection, encryptedCodec, jsonCodec, type Keyring, streamCodec, type Message, reject, textCodec } from "@acemq/amqp/core";
 import type { StandardSchema } from "@acemq/amqp/core";
+import { tomlCodec } from "@acemq/amqp/toml";
+import { xmlCodec } from "@acemq/amqp/xml";
+import { yamlCodec } from "@acemq/amqp/yaml";
 import { type } from "arktype";
 import * as v from "valibot";
 import * as z from "zod";
@@ -72,6 +75,24 @@ const programs = compile(HEAD, {
     await mq.consume("files", (file) => void file.payload, { codec: bytesCodec() });
     await mq.publisher("", "notes", { codec: textCodec() }).send(19);
     await mq.publisher("", "files", { codec: bytesCodec() }).send("text");
+  `,
+  "what JSON does not hold": `
+    interface Bill { id: string; due: Date; cents: bigint; scan?: Uint8Array; paid: readonly (Date | null)[] }
+    declare const bill: Bill;
+    const bills = jsonCodec<Bill>();
+    await mq.publisher("", "bills", { codec: bills }).send(bill);
+    await mq.consume("bills", ({ payload: read }) => { read.due; read.cents; read.scan; read.paid; }, { codec: bills });
+    await mq.consume("bills", (lies: Message<Bill>) => {}, { codec: bills });
+    await mq.consume("bills", ({ payload }) => payload.due.getTime(), { codec: bills });
+    await mq.consume("bills", ({ payload: sealed }) => void sealed.due, { codec: encryptedCodec(bills, keys) });
+  `,
+  "what other texts do not hold": `
+    interface Bill { id: string; due: Date; cents: bigint; scan: Uint8Array; lines: { sku: string; count: number }[] }
+    await mq.consume("bills", ({ payload: yaml }) => { yaml.due; yaml.cents; yaml.scan; yaml.lines; }, { codec: yamlCodec<Bill>() });
+    await mq.consume("bills", ({ payload: toml }) => { toml.due; toml.cents; toml.scan; toml.lines; }, { codec: tomlCodec<Bill>() });
+    await mq.consume("bills", ({ payload: xml }) => { xml.due; xml.cents; xml.scan; xml.lines; }, { codec: xmlCodec<Bill>() });
+    await mq.consume("bills", ({ payload: held }) => void held, { codec: yamlCodec<Order>() });
+    await mq.consume("bills", (lies: Message<Order>) => {}, { codec: xmlCodec<Order>() });
   `,
   "what can be sealed": `
     const sealed = encryptedCodec(jsonCodec<Order>(), keys);
@@ -205,6 +226,39 @@ describe("a codec that writes more than it reads", () => {
     assert.deepEqual(errors, []);
     assert.equal(typeOf("note.payload"), "string");
     assert.match(typeOf("file.payload"), /^Uint8Array/);
+  });
+});
+
+describe("a type that JSON does not hold", () => {
+  it("is read as what it was written as, and not as what it was [TS-01, SR-13]", () => {
+    const { errors, typeOf } = programs["what JSON does not hold"];
+    assert.deepEqual(errors, ["(lies: Message<Bill>) => {} (2345)", "getTime (2339)"]);
+    const types = ["read.due", "read.cents", "read.scan", "read.paid", "sealed.due"].map((expression) =>
+      typeOf(expression)
+    );
+    assert.deepEqual(types, [
+      "string",
+      "number | bigint",
+      "string | undefined",
+      "readonly (string | null)[]",
+      "string",
+    ]);
+  });
+});
+
+describe("a type that YAML, TOML or XML does not hold", () => {
+  it("is read as what it was written as, and not as what it was [TS-01, SR-13]", () => {
+    const { errors, typeOf } = programs["what other texts do not hold"];
+    assert.deepEqual(errors, ["(lies: Message<Order>) => {} (2345)"]);
+    const members = ["due", "cents", "scan"];
+    const types = (name: string): string[] => members.map((member) => typeOf(`${name}.${member}`));
+    assert.deepEqual(types("yaml"), ["string | Date", "number | bigint", "string"]);
+    assert.deepEqual(types("toml"), ["Date", "number | bigint", "string"]);
+    assert.deepEqual(types("xml"), ["string", "string", "string"]);
+    assert.equal(typeOf("yaml.lines"), "{ sku: string; count: number; }[]");
+    const line = "{ sku: string; count: string; }";
+    assert.equal(typeOf("xml.lines"), `${line} | ${line}[]`);
+    assert.equal(typeOf("held"), "Order");
   });
 });
 

@@ -5,6 +5,7 @@
  */
 
 import { matchesFormat, parseContentType } from "../../src/codec/content_type.ts";
+import type { ReadBack } from "../../src/codec/read_back.ts";
 import { structuredText } from "../../src/codec/text_format.ts";
 import { assertWholeNumber, assertWithin } from "../../src/internal/assert_option.ts";
 import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
@@ -31,8 +32,11 @@ const KINDS: Readonly<OptionKinds<TomlCodecOptions>> = {
 
 const NAMES: readonly string[] = ["application/toml", "text/toml"];
 
+/** What is read where a `T` was written. Bytes come back as base64, and a `bigint` as a number where that is exact. */
+export type FromToml<T> = ReadBack<T, { date: Date; bigint: number | bigint; bytes: string }>;
+
 /** A codec that reads with the library. */
-export function tomlCodecOver<T>(library: TomlLibrary, options: TomlCodecOptions): Codec<T> {
+export function tomlCodecOver<T>(library: TomlLibrary, options: TomlCodecOptions): Codec<T, FromToml<T>> {
   assertOptions("a TOML codec", options, KINDS);
   const { maxEncodeDepth = 64, maxDecodeDepth = 100, maxBodyBytes = Infinity } = options;
   assertWithin("maxEncodeDepth", maxEncodeDepth, [0, 100]);
@@ -49,7 +53,7 @@ export function tomlCodecOver<T>(library: TomlLibrary, options: TomlCodecOptions
     decode: (body, { contentType }) => {
       const text = structuredText("TOML", body, { contentType, maxBodyBytes, mayBeEmpty: true });
       // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
-      return readToml(library, text, maxDecodeDepth) as T;
+      return readToml(library, text, maxDecodeDepth) as FromToml<T>;
     },
   };
 }

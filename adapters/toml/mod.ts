@@ -6,10 +6,11 @@
 
 import { CodecMissingError } from "../../src/errors.ts";
 import type { Codec } from "../../src/ports/codec.ts";
-import { type TomlCodecOptions, tomlCodecOver } from "./codec.ts";
+import { type FromToml, type TomlCodecOptions, tomlCodecOver } from "./codec.ts";
 import type { TomlLibrary } from "./library.ts";
 
-export type { TomlCodecOptions } from "./codec.ts";
+export type { FromToml, TomlCodecOptions } from "./codec.ts";
+export type { ReadBack, ReadBackTypes } from "../../src/codec/read_back.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "../../src/ports/codec.ts";
 export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "../../src/message/header_value.ts";
 
@@ -45,6 +46,6 @@ const library: TomlLibrary = await import("smol-toml").catch((cause: unknown) =>
  * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} a limit that is no whole number or out of range
  */
-export function tomlCodec<T = unknown>(options: TomlCodecOptions = {}): Codec<T> {
+export function tomlCodec<T = unknown>(options: TomlCodecOptions = {}): Codec<T, FromToml<T>> {
   return tomlCodecOver<T>(library, options);
 }

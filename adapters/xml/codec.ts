@@ -46,8 +46,22 @@ const KINDS: Readonly<OptionKinds<XmlCodecOptions>> = {
 
 const NAMES: readonly string[] = ["application/xml", "text/xml"];
 
+/**
+ * What is read where a `T` was written: text, for XML has nothing else, and of a list what stands in it, if that is one thing alone.
+ * `asList` makes a list of it again.
+ */
+export type FromXml<T> = (
+  unknown extends T ? T
+    : T extends undefined ? undefined
+    : T extends string | number | bigint | boolean | null | Date | ArrayBuffer | ArrayBufferView ? string
+    : T extends readonly (infer Item)[] ? FromXml<Item> | FromXml<Item>[]
+    : T extends { toJSON(): infer Written } ? FromXml<Written>
+    : T extends object ? { [Name in keyof T]: FromXml<T[Name]> }
+    : never
+) extends infer Read ? [Read] extends [T] ? T : Read : never;
+
 /** A codec that reads with the library. */
-export function xmlCodecOver<T>(library: XmlLibrary, options: XmlCodecOptions): Codec<T> {
+export function xmlCodecOver<T>(library: XmlLibrary, options: XmlCodecOptions): Codec<T, FromXml<T>> {
   const { root, lists, exposeRoot, maxEncodeDepth, maxDecodeDepth, maxBodyBytes } = settingsOf(options);
   const encoder = new TextEncoder();
   return {
@@ -60,7 +74,7 @@ export function xmlCodecOver<T>(library: XmlLibrary, options: XmlCodecOptions): 
     decode: (body, { contentType }) => {
       const text = structuredText("XML", body, { contentType, maxBodyBytes });
       // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
-      return readXml(library, text, { exposeRoot, maxDepth: maxDecodeDepth }) as T;
+      return readXml(library, text, { exposeRoot, maxDepth: maxDecodeDepth }) as FromXml<T>;
     },
   };
 }

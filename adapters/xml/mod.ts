@@ -6,11 +6,11 @@
 
 import { CodecMissingError } from "../../src/errors.ts";
 import type { Codec } from "../../src/ports/codec.ts";
-import { type XmlCodecOptions, xmlCodecOver } from "./codec.ts";
+import { type FromXml, type XmlCodecOptions, xmlCodecOver } from "./codec.ts";
 import type { XmlLibrary } from "./library.ts";
 
 export { asList } from "./as_list.ts";
-export type { XmlCodecOptions } from "./codec.ts";
+export type { FromXml, XmlCodecOptions } from "./codec.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "../../src/ports/codec.ts";
 export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "../../src/message/header_value.ts";
 
@@ -49,6 +49,6 @@ const library: XmlLibrary = await import("@rgrove/parse-xml").catch((cause: unkn
  * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} a limit that is no whole number or out of range
  */
-export function xmlCodec<T = unknown>(options: XmlCodecOptions = {}): Codec<T> {
+export function xmlCodec<T = unknown>(options: XmlCodecOptions = {}): Codec<T, FromXml<T>> {
   return xmlCodecOver<T>(library, options);
 }

@@ -5,6 +5,7 @@
  */
 
 import { matchesFormat, parseContentType } from "../../src/codec/content_type.ts";
+import type { ReadBack } from "../../src/codec/read_back.ts";
 import { structuredText } from "../../src/codec/text_format.ts";
 import { assertOneOf, assertWholeNumber, assertWithin } from "../../src/internal/assert_option.ts";
 import { assertOptions, type OptionKinds } from "../../src/internal/option_kinds.ts";
@@ -46,8 +47,14 @@ const KINDS: Readonly<OptionKinds<YamlCodecOptions>> = {
 
 const NAMES: readonly string[] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
+/**
+ * What is read where a `T` was written. A `Date` comes back as its text, or as a `Date` by `dates`; bytes as base64, and a `bigint` as a
+ * number where that is exact.
+ */
+export type FromYaml<T> = ReadBack<T, { date: string | Date; bigint: number | bigint; bytes: string }>;
+
 /** A codec that reads with the library. */
-export function yamlCodecOver<T>(library: YamlLibrary, options: YamlCodecOptions): Codec<T> {
+export function yamlCodecOver<T>(library: YamlLibrary, options: YamlCodecOptions): Codec<T, FromYaml<T>> {
   const { dates, maxAliases, maxNodes, maxEncodeDepth, maxDecodeDepth, maxBodyBytes } = settingsOf(options);
   const read = yamlReader(library, { dates, maxAliases, maxNodes, maxDepth: maxDecodeDepth });
   const encoder = new TextEncoder();
@@ -59,7 +66,7 @@ export function yamlCodecOver<T>(library: YamlLibrary, options: YamlCodecOptions
     },
     encode: (payload) => ({ body: encoder.encode(yamlText(payload, maxEncodeDepth)) }),
     // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
-    decode: (body, { contentType }) => read(structuredText("YAML", body, { contentType, maxBodyBytes })) as T,
+    decode: (body, { contentType }) => read(structuredText("YAML", body, { contentType, maxBodyBytes })) as FromYaml<T>,
   };
 }
 

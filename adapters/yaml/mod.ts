@@ -6,10 +6,11 @@
 
 import { CodecMissingError } from "../../src/errors.ts";
 import type { Codec } from "../../src/ports/codec.ts";
-import { type YamlCodecOptions, yamlCodecOver } from "./codec.ts";
+import { type FromYaml, type YamlCodecOptions, yamlCodecOver } from "./codec.ts";
 import type { YamlLibrary } from "./library.ts";
 
-export type { YamlCodecOptions } from "./codec.ts";
+export type { FromYaml, YamlCodecOptions } from "./codec.ts";
+export type { ReadBack, ReadBackTypes } from "../../src/codec/read_back.ts";
 export type { Codec, DecodeContext, EncodedPayload } from "../../src/ports/codec.ts";
 export type { HeaderValue, MessageHeaders, OutgoingHeaders } from "../../src/message/header_value.ts";
 
@@ -45,6 +46,6 @@ const library: YamlLibrary = await import("js-yaml").catch((cause: unknown) => {
  * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} a limit that is no whole number or out of range
  */
-export function yamlCodec<T = unknown>(options: YamlCodecOptions = {}): Codec<T> {
+export function yamlCodec<T = unknown>(options: YamlCodecOptions = {}): Codec<T, FromYaml<T>> {
   return yamlCodecOver<T>(library, options);
 }

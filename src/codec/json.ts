@@ -10,7 +10,14 @@ import type { Codec } from "../ports/codec.ts";
 import { matchesFormat, parseContentType } from "./content_type.ts";
 import { assertJsonDepth, parseJson, parseJsonExactly } from "./json_reader.ts";
 import { jsonText } from "./json_writer.ts";
+import type { ReadBack } from "./read_back.ts";
 import { structuredText } from "./text_format.ts";
+
+/**
+ * What is read where a `T` was written: JSON has no dates, no bytes and no `bigint`, so a `Date` comes back as its text, bytes as base64,
+ * and a `bigint` as a number unless `integers` says otherwise. A type is kept that JSON holds as it is.
+ */
+export type FromJson<T> = ReadBack<T, { date: string; bigint: number | bigint; bytes: string }>;
 
 /** Options of {@linkcode jsonCodec}. */
 export interface JsonCodecOptions {
@@ -61,7 +68,7 @@ const NAMES: readonly string[] = ["application/json", "text/json"];
  * @throws {TypeError} an option that there is not, or of another type
  * @throws {RangeError} a depth that is no whole number
  */
-export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T> {
+export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T, FromJson<T>> {
   assertOptions("a JSON codec", options, KINDS);
   const { integers = "number", maxEncodeDepth = 64, maxDecodeDepth = 1_000, maxBodyBytes = Infinity } = options;
   assertOneOf("integers", integers, ["number", "bigint"]);
@@ -80,7 +87,7 @@ export function jsonCodec<T = unknown>(options: JsonCodecOptions = {}): Codec<T>
       const text = structuredText("JSON", body, { contentType, maxBodyBytes });
       assertJsonDepth(text, maxDecodeDepth);
       // The cast is the codec's boundary: bytes carry no type, the caller's T is a promise about its queue.
-      return (integers === "bigint" ? parseJsonExactly(text) : parseJson(text)) as T;
+      return (integers === "bigint" ? parseJsonExactly(text) : parseJson(text)) as FromJson<T>;
     },
   };
 }

@@ -56,6 +56,7 @@ const ADAPTER_LAYER_LIMIT = 2;
 const ADAPTERS_MAY_ALSO_USE: readonly string[] = [
   "src/codec/content_type.ts",
   "src/codec/json_reader.ts",
+  "src/codec/read_back.ts",
   "src/codec/text_format.ts",
 ];
 const ADAPTERS_OVER_SQL: readonly string[] = ["sqlite", "postgres"];

@@ -318,7 +318,8 @@ describe("JSON, read", () => {
       const text = whole.slice(0, at) + noise + whole.slice(at + length % 3);
       let isJson = true;
       try {
-        JSON.parse(text);
+        // The platform makes an infinity of a number that is too large; a double does not hold it, so it is refused here.
+        JSON.parse(text, (_, value) => isJson &&= value !== Infinity && value !== -Infinity);
       } catch {
         isJson = false;
       }
