@@ -54,7 +54,7 @@ export async function scratch(): Promise<Scratch> {
     postgresJs,
     pool: () => {
       const pool = new pg.Pool({ ...settings, max: 4 });
-      ends.push(() => pool.end());
+      ends.push(() => pool.ended ? Promise.resolve() : pool.end());
       return pool;
     },
     client: async () => {
