@@ -70,6 +70,8 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
   readonly retentionMs: number;
   readonly inProgressDelayMs: number;
   readonly purgeIntervalMs: number | undefined;
+  /** See {@linkcode IdempotencyStore.observeClock}; undefined where the database's own clock decides. */
+  readonly observeClock?: () => void;
   readonly #target: SqlIdempotencyTarget<Handle>;
   readonly #options: SqlIdempotencyOptions;
   readonly #table: string;
@@ -97,6 +99,7 @@ export class SqlIdempotencyStore<Handle> implements IdempotencyStore {
     this.#known = new KnownTable(target.session, (session) => this.#detected(session));
     this.#renewals = new OpenRenewals(clock, RENEWALS_KEPT_LEASES * claimTimeoutMs);
     this.#watch = new ClockWatch(clock, { leaseMs: Math.max(claimTimeoutMs, LONGEST_OF_OTHERS_MS), retentionMs });
+    if (target.dialect.name === "sqlite") this.observeClock = () => void this.#watch.look();
     // By chance, so that it is another one in every process.
     this.#micros = Math.floor(MICROS_OF_A_MS * (options.random ?? systemRandom)());
   }

@@ -97,6 +97,11 @@ export interface IdempotencyStore {
   purgeExpired(options?: PurgeOptions): Promise<number>;
   /** Rows there are, for the gauge. */
   count(options?: StoreCallOptions): Promise<number>;
+  /**
+   * Looks at the clock that leases run by, where that one can be set. Called every second while a consumer uses the store, so that no
+   * setting goes unseen because nothing is asked meanwhile.
+   */
+  observeClock?(): void;
 }
 
 /**

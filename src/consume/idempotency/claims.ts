@@ -24,6 +24,9 @@ export type Taken =
 /** Renewed this often in the time of a lease, so that one failure does not lose it. */
 const RENEWALS_A_LEASE = 3;
 
+/** A clock that can be set is looked at this often. */
+const CLOCK_EVERY_MS = 1_000;
+
 /** Claims for one consumer. */
 export class Claims {
   readonly #queue: string;
@@ -47,13 +50,14 @@ export class Claims {
     this.#watch = new Deadlines(environment.clock, watchMs);
   }
 
-  /** Says so where another queue claims the same ids, and begins to purge on the store's schedule, if it has one. */
+  /** Says so where another queue claims the same ids, and begins what the store wants done by the clock. */
   start(): void {
     const { byId } = this.#settings;
     const other = byId === undefined ? undefined : this.#storeQueues.join(byId, this.#queue);
     if (other !== undefined) this.#meter.shared(other);
-    const { purgeIntervalMs } = this.#settings.store;
-    if (purgeIntervalMs !== undefined) void this.#purgeEvery(purgeIntervalMs);
+    const { store } = this.#settings;
+    if (store.purgeIntervalMs !== undefined) void this.#every(store.purgeIntervalMs, () => this.#purge());
+    if (store.observeClock !== undefined) void this.#every(CLOCK_EVERY_MS, () => store.observeClock?.());
   }
 
   /** Claims a delivery's message. Never rejects: a claim that cannot be made is tried again with the message. */
@@ -146,16 +150,21 @@ export class Claims {
     this.#watched.delete(claim);
   }
 
-  async #purgeEvery(intervalMs: number): Promise<void> {
+  async #every(intervalMs: number, action: () => void | Promise<void>): Promise<void> {
     const { clock } = this.#context;
     const { signal } = this.#ended;
     while (!signal.aborted) {
-      try {
-        await clock.delay(intervalMs, { signal });
-        await this.#settings.store.purgeExpired({ signal });
-      } catch (error) {
-        if (!signal.aborted) this.#meter.fault("purge_failed", { error });
-      }
+      await clock.delay(intervalMs, { signal }).catch(() => {});
+      if (!signal.aborted) await action();
+    }
+  }
+
+  async #purge(): Promise<void> {
+    const { signal } = this.#ended;
+    try {
+      await this.#settings.store.purgeExpired({ signal });
+    } catch (error) {
+      if (!signal.aborted) this.#meter.fault("purge_failed", { error });
     }
   }
 }

@@ -4,6 +4,9 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { IdempotencyLayoutName } from "../../../adapters/sql/mod.ts";
 import { type SqliteIdempotencyStore, sqliteIdempotencyStore } from "../../../adapters/sqlite/mod.ts";
+import { memoryBroker } from "../../../adapters/memory/mod.ts";
+import { openConnection } from "../../../src/connection.ts";
+import { topology } from "../../../src/topology/topology.ts";
 import { CLAIM_TIMEOUT_MS, RETENTION_MS } from "../../contract/idempotency_store.ts";
 import { ClaimModel } from "../../support/claim_model.ts";
 import { SettableClock } from "../../support/settable_clock.ts";
@@ -88,6 +91,22 @@ for (const layout of LAYOUTS) {
         clock.set(5 * HOUR_MS);
         assert.deepEqual(await other.tryClaim("m"), { status: "in_progress" });
         assert.equal(await one.confirm("m", token), "held");
+      }));
+
+    it("made while it was wrong are kept by a consumer that had nothing to do meanwhile", () =>
+      onMachine(layout, async ({ clock, one, other }) => {
+        const mq = await openConnection(memoryBroker({ clock }));
+        await mq.declare(topology().queue("payments"));
+        await mq.consume("payments", () => {}, { idempotency: other });
+        clock.set(-5 * HOUR_MS);
+        await clock.pass(2_000);
+        const token = await claimed(one, "m");
+        clock.set(5 * HOUR_MS);
+        assert.deepEqual(await other.tryClaim("m"), { status: "in_progress" });
+        assert.equal(await one.confirm("m", token), "held");
+        const closed = mq.close();
+        await clock.pass(HOUR_MS);
+        await closed;
       }));
   });
 }
