@@ -81,6 +81,8 @@ export { Relay, RunningRelay } from "./src/patterns/outbox/relay.ts";
 export type { RelayOptions, RelayReport, RunOnceOptions } from "./src/patterns/outbox/relay_options.ts";
 
 // Codecs
+export { type ClaimCheckCodec, claimCheckCodec, type ClaimCheckOptions } from "./src/codec/claim_check.ts";
+export { claimKeyOf } from "./src/codec/claim_frame.ts";
 export { jsonCodec } from "./src/codec/json.ts";
 export type { FromJson, JsonCodecOptions } from "./src/codec/json.ts";
 export type { ReadBack, ReadBackTypes } from "./src/codec/read_back.ts";
@@ -98,6 +100,12 @@ export { EncryptionKey, keyFromBase64 } from "./src/codec/encryption_key.ts";
 export { keyring } from "./src/codec/keyring.ts";
 export type { Keyring, KeyringOptions } from "./src/codec/keyring.ts";
 export type { CodecName } from "./src/codec/codecs.ts";
+export type {
+  ClaimCheckCallOptions,
+  ClaimCheckGetOptions,
+  ClaimCheckStore,
+  KeptPayload,
+} from "./src/ports/claim_check_store.ts";
 export type { Codec, DecodeContext, EncodedPayload, OpenedStream, StreamingCodec } from "./src/ports/codec.ts";
 export type { InputOf, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./src/ports/standard_schema.ts";
 
@@ -127,6 +135,7 @@ export type { LogRecord, Metric, MetricLabels, TelemetrySink } from "./src/telem
 // Errors
 export {
   AceMqError,
+  ClaimMissingError,
   ClaimUnconfirmedError,
   CodecMissingError,
   ConnectionError,

@@ -16,6 +16,7 @@ export type AceMqErrorCode =
   | "ACEMQ_PUBLISH_BATCH"
   | "ACEMQ_ENCODE"
   | "ACEMQ_DECODE"
+  | "ACEMQ_CLAIM_MISSING"
   | ConnectionErrorCode
   | TopologyErrorCode
   | "ACEMQ_CODEC_MISSING"
@@ -238,9 +239,17 @@ export class DecodeError extends AceMqError {
   readonly issues: readonly SchemaIssue[];
 
   /** Says what was wrong with the bytes, without showing them. */
-  constructor(message: string, options: CodecErrorOptions = {}) {
-    super("ACEMQ_DECODE", message, options);
+  constructor(message: string, options: CodecErrorOptions & { readonly code?: "ACEMQ_CLAIM_MISSING" } = {}) {
+    super(options.code ?? "ACEMQ_DECODE", message, options);
     this.issues = options.issues ?? [];
+  }
+}
+
+/** A payload that is not in its store, or a key that is none. The message is parked: put the payload back, and replay it. */
+export class ClaimMissingError extends DecodeError {
+  /** Says by which key, and where it was looked for. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { ...options, code: "ACEMQ_CLAIM_MISSING" });
   }
 }
 

@@ -3,11 +3,15 @@
  * so is one of another kind. Which functions there are, and which options they have, is read from the sources.
  */
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { avroCodec, registeredAvroCodec } from "../adapters/avro/mod.ts";
 import {
   memoryBroker,
+  memoryClaimCheckStore,
   memoryIdempotencyStore,
   memoryOutboxStore,
   memorySchemaRegistry,
@@ -19,6 +23,7 @@ import {
   postgresSchemaRegistry,
   postgresSession,
 } from "../adapters/postgres/mod.ts";
+import { fileClaimCheckStore } from "../adapters/filesystem/mod.ts";
 import { idempotencySchemaSql, outboxOrderingSql, outboxSchemaSql, registrySchemaSql } from "../adapters/sql/mod.ts";
 import { tomlCodec } from "../adapters/toml/mod.ts";
 import { xmlCodec } from "../adapters/xml/mod.ts";
@@ -34,7 +39,9 @@ import {
 } from "../adapters/sqlite/mod.ts";
 import { amqpBroker, connect } from "../connect.ts";
 import type { Connection } from "../src/connection.ts";
+import { randomUuid } from "../src/clock.ts";
 import { openConnection } from "../src/connection.ts";
+import { claimCheckCodec } from "../src/codec/claim_check.ts";
 import { jsonCodec } from "../src/codec/json.ts";
 import { keyring } from "../src/codec/keyring.ts";
 import { streamCodec } from "../src/codec/stream.ts";
@@ -44,6 +51,7 @@ import { jsonLogSink } from "../src/health/json_log_sink.ts";
 import { aggregateHealth } from "../src/health/report.ts";
 import { newEnvelope } from "../src/message/envelope.ts";
 import type { Message } from "../src/message/message.ts";
+import type { ClaimCheckStore } from "../src/ports/claim_check_store.ts";
 import type { IdempotencyStore } from "../src/ports/idempotency_store.ts";
 import type { OutboxStore } from "../src/ports/outbox_store.ts";
 import type { SchemaRegistry } from "../src/ports/schema_registry.ts";
@@ -122,6 +130,9 @@ class Scene {
   }
 }
 
+const CLAIMS = join(tmpdir(), `acemq-options-${randomUuid()}`);
+after(() => rmSync(CLAIMS, { recursive: true, force: true }));
+
 const OUTBOUND = {
   exchange: "",
   routingKey: "q",
@@ -191,6 +202,19 @@ function rows(name: string, open: (scene: Scene) => Opened | Promise<Opened>): [
 }
 
 /** The calls of a registry of schemas, under the name of its class. */
+function payloads(name: string, open: () => ClaimCheckStore): [string, Call][] {
+  const of = (method: string, call: (store: ClaimCheckStore, options: Given) => unknown): [string, Call] => [
+    `${name}.${method}`,
+    { call: async (options) => await call(open(), options) },
+  ];
+  return [
+    of("put", (store, options) => store.put(new Uint8Array(), options)),
+    of("get", (store, options) => store.get("k", options)),
+    of("delete", (store, options) => store.delete("k", options)),
+    of("exists", (store, options) => store.exists?.("k", options)),
+  ];
+}
+
 function schemas(
   name: string,
   open: (scene: Scene) => SchemaRegistry | Promise<SchemaRegistry>,
@@ -255,6 +279,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     rows("MemoryOutboxStore", () => ({ store: memoryOutboxStore() as OutboxStore, tx: undefined })),
   ),
   ...Object.fromEntries(rows("SqlOutboxStore", (scene) => scene.sqlOutbox())),
+  ...Object.fromEntries(payloads("MemoryClaimCheckStore", () => memoryClaimCheckStore())),
+  ...Object.fromEntries(payloads("FileClaimCheckStore", () => fileClaimCheckStore(CLAIMS))),
   ...Object.fromEntries(schemas("MemorySchemaRegistry", () => memorySchemaRegistry())),
   ...Object.fromEntries(schemas("SqlSchemaRegistry", (scene) => scene.sqlSchemas())),
   "SqlSchemaRegistry.check": { call: async (options, scene) => await (await scene.sqlSchemas()).check(options) },
@@ -307,6 +333,13 @@ const CALLS: Readonly<Record<string, Call>> = {
     call: (options) => contracts.idempotencyStoreContract("a", notOpened, options),
     acts: true,
   },
+  claimCheckCodec: { call: (options) => claimCheckCodec(jsonCodec(), memoryClaimCheckStore(), options) },
+  claimCheckStoreContract: {
+    call: (options) => contracts.claimCheckStoreContract("a", notOpened, options),
+    acts: true,
+  },
+  fileClaimCheckStore: { call: (options) => fileClaimCheckStore("claims", options) },
+  memoryClaimCheckStore: { call: (options) => memoryClaimCheckStore(options) },
   jsonCodec: { call: (options) => jsonCodec(options) },
   keyring: { call: (options) => keyring(options as never), needs: { current: "k", keys: { k: new Uint8Array(32) } } },
   streamCodec: { call: (options) => streamCodec(options) },

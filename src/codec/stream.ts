@@ -6,6 +6,7 @@
 
 import { EncodeError } from "../errors.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
+import { joinChunks } from "../internal/chunks.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
 import type { EncodedPayload, OpenedStream, StreamingCodec } from "../ports/codec.ts";
 import { parseContentType } from "./content_type.ts";
@@ -89,7 +90,7 @@ async function collect(payload: StreamPayload, maxBytes: number): Promise<Encode
     if (error instanceof EncodeError) throw error;
     throw new EncodeError("Cannot send the stream: it failed before its end", { cause: error });
   }
-  return { body: joined(chunks, length), contentType };
+  return { body: joinChunks(chunks, length), contentType };
 }
 
 function opened(payload: StreamPayload): OpenedStream & { readonly contentType: string } {
@@ -129,14 +130,4 @@ function streamOf(body: Uint8Array): ReadableStream<Uint8Array> {
       controller.close();
     },
   });
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return whole;
 }

@@ -12,6 +12,7 @@ import { assertOptions, type OptionKind } from "./option_kinds.ts";
 type Kinds = Record<string, OptionKind>;
 
 const PURGE_CLAIMS: Readonly<Kinds> = { batchSize: "checked", signal: "signal" };
+const GET_PAYLOAD: Readonly<Kinds> = { sha256: "text", signal: "signal" };
 const CHECK_ROWS: Readonly<Kinds> = { mode: "checked", signal: "signal" };
 const ADD_ROWS: Readonly<Kinds> = { orderingKey: "checked", outsideTransaction: "boolean" };
 const CLAIM_ROWS: Readonly<Kinds> = {
@@ -26,6 +27,11 @@ const PURGE_ROWS: Readonly<Kinds> = { olderThanMs: "checked", batchSize: "checke
 
 const MODES: readonly string[] = ["continue", "in_order"];
 const RETIRED: readonly string[] = ["release", "hold"];
+
+/** Of a payload that is read. */
+export function assertGetOfPayload(options: object): void {
+  assertOptions("get", options, GET_PAYLOAD);
+}
 
 /** Of a purge of claims. */
 export function assertPurgeOfClaims(options: { readonly batchSize?: number }): void {

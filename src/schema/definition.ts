@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sha256Hex } from "../internal/digest.ts";
 import { describeKind } from "../internal/option_kinds.ts";
 
 /** A schema to register, of any format. */
@@ -44,8 +45,7 @@ export async function fingerprint(text: string): Promise<string> {
   if (typeof text !== "string") {
     throw new TypeError(`Cannot take a fingerprint: a schema is text, found ${describeKind(text)}`);
   }
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await sha256Hex(new TextEncoder().encode(text));
 }
 
 /** Throws a `TypeError` unless it is a definition a registry can keep. */

@@ -21,6 +21,12 @@ export {
 export type { IdempotencyStore } from "../../src/ports/idempotency_store.ts";
 export { outboxStoreContract, type OutboxStoreContractOptions, type OutboxStoreUnderTest } from "./outbox_store.ts";
 export type { OutboxStore } from "../../src/ports/outbox_store.ts";
+export {
+  claimCheckStoreContract,
+  type ClaimCheckStoreContractOptions,
+  type ClaimCheckStoreUnderTest,
+} from "./claim_check_store.ts";
+export type { ClaimCheckStore } from "../../src/ports/claim_check_store.ts";
 export { codecContract, type CodecContractOptions, type CodecSample, type CodecUnderTest } from "./codec.ts";
 export type { Codec } from "../../src/ports/codec.ts";
 export {

@@ -3,9 +3,13 @@
  *
  * @module
  */
+import { fileURLToPath } from "node:url";
 import { avroCodec, registeredAvroCodec } from "../../adapters/avro/mod.ts";
+import { fileClaimCheckStore } from "../../adapters/filesystem/mod.ts";
+import { memoryClaimCheckStore } from "../../adapters/memory/mod.ts";
 import { xmlCodec } from "../../adapters/xml/mod.ts";
 import { bytesCodec } from "../../src/codec/bytes.ts";
+import { claimCheckCodec } from "../../src/codec/claim_check.ts";
 import { compositeCodec } from "../../src/codec/composite.ts";
 import { encryptedCodec } from "../../src/codec/encrypted.ts";
 import { EncryptionKey } from "../../src/codec/encryption_key.ts";
@@ -13,10 +17,11 @@ import { jsonCodec } from "../../src/codec/json.ts";
 import type { Keyring } from "../../src/codec/keyring.ts";
 import { textCodec } from "../../src/codec/text.ts";
 import { SchemaRegistryError } from "../../src/errors.ts";
+import type { ClaimCheckStore } from "../../src/ports/claim_check_store.ts";
 import type { Codec } from "../../src/ports/codec.ts";
 import type { SchemaRegistry } from "../../src/ports/schema_registry.ts";
 import { fingerprint, type SchemaDefinition } from "../../src/schema/definition.ts";
-import { bytesOfHex, type FixtureCase } from "./fixtures.ts";
+import { bytesOfHex, type FixtureCase, FIXTURES } from "./fixtures.ts";
 
 /** A codec by its name, or a frame with a codec in it. */
 export type Inner = string | { readonly frame: string; readonly inner?: Inner };
@@ -33,6 +38,9 @@ export interface FrameCase extends FixtureCase {
     readonly nonceHex?: string;
     readonly plaintextHex?: string;
     readonly composite?: boolean;
+    /** A folder of payloads, or the payloads themselves by their keys. */
+    readonly store?: string | Readonly<Record<string, Uint8Array>> | null;
+    readonly thresholdBytes?: number;
     readonly schemas?: Readonly<Record<string, SchemaDefinition & { readonly subject: string }>>;
     readonly readerSchema?: string | null;
     readonly fixedSchema?: string;
@@ -58,6 +66,10 @@ export function recordedKeys({ keys = {}, currentKey }: FrameCase["given"]): Key
 
 function codecOf(inner: Inner, given: FrameCase["given"]): Codec {
   if (typeof inner !== "string" && inner.frame !== "avro-registered") {
+    if (inner.frame === "claim-check") {
+      const { thresholdBytes = 65_536 } = given;
+      return claimCheckCodec(codecOf(inner.inner ?? "json", given), recordedStore(given), { thresholdBytes });
+    }
     if (inner.frame !== "encrypted") throw new TypeError(`There is no frame "${inner.frame}"`);
     return encryptedCodec(codecOf(inner.inner ?? "json", given), recordedKeys(given));
   }
@@ -75,6 +87,20 @@ function codecOf(inner: Inner, given: FrameCase["given"]): Codec {
       return registeredAvroCodec(recordedRegistry(given), { readerSchema: given.readerSchema ?? null });
   }
   throw new TypeError(`There is no codec "${String(inner)}"`);
+}
+
+/** The payloads another language kept. Nothing is written among them. */
+function recordedStore({ store }: FrameCase["given"]): ClaimCheckStore {
+  if (typeof store === "string") return fileClaimCheckStore(fileURLToPath(new URL(store, FIXTURES)));
+  const payloads = memoryClaimCheckStore();
+  return {
+    put: (content) => payloads.put(content),
+    get: async (key) => {
+      const bytes = store?.[key];
+      return bytes === undefined ? null : new Blob([new Uint8Array(bytes)]).stream();
+    },
+    delete: (key) => payloads.delete(key),
+  };
 }
 
 /** The rows another language's registry held: also what ours would not register. */

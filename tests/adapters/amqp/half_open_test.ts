@@ -45,7 +45,11 @@ for (const { name, url, skip } of BROKERS) {
         await reported("consumer_recovered");
         await until("everything", () => objects(events, "redeclared") === objects(events, "redeclare_failed"));
         await until("the other message", () => ordinary.deliveries.length === 2);
-        await send(mq, messageFor("order.placed", { exchange }));
+        // The binding is put back behind the queue: until then nothing is routed, and nothing is there twice.
+        await until("the binding", async () => {
+          const { outcome } = await mq.publish(messageFor("order.placed", { exchange }), { lane: 1, confirm: true });
+          return outcome === "confirmed";
+        });
         await until("the message", () => exclusive.deliveries.length === 1);
         assert.deepEqual([count(events, "lost"), count(events, "consumer_lost")], [1, 1]);
         await mq.deleteQueue(other);

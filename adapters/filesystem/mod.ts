@@ -1,0 +1,13 @@
+/**
+ * Payloads beside the broker in a directory, which every AceMQ library on the machine, or on the share, can use.
+ *
+ * @module
+ */
+
+export { type FileClaimCheckOptions, FileClaimCheckStore, fileClaimCheckStore } from "./claim_check_store.ts";
+export type {
+  ClaimCheckCallOptions,
+  ClaimCheckGetOptions,
+  ClaimCheckStore,
+  KeptPayload,
+} from "../../src/ports/claim_check_store.ts";
