@@ -102,12 +102,7 @@ export { EncryptionKey, keyFromBase64 } from "./src/codec/encryption_key.ts";
 export { keyring } from "./src/codec/keyring.ts";
 export type { Keyring, KeyringOptions } from "./src/codec/keyring.ts";
 export type { CodecName } from "./src/codec/codecs.ts";
-export type {
-  ClaimCheckCallOptions,
-  ClaimCheckGetOptions,
-  ClaimCheckStore,
-  KeptPayload,
-} from "./src/ports/claim_check_store.ts";
+export type { ClaimCheckGetOptions, ClaimCheckStore, KeptPayload } from "./src/ports/claim_check_store.ts";
 export type { Codec, DecodeContext, EncodedPayload, OpenedStream, StreamingCodec } from "./src/ports/codec.ts";
 export type { InputOf, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./src/ports/standard_schema.ts";
 

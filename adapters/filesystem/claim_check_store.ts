@@ -10,12 +10,8 @@ import { join } from "node:path";
 import { type NewId, randomUuid } from "../../src/clock.ts";
 import { assertOptions, describeKind, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
 import { assertGetOfPayload } from "../../src/internal/store_options.ts";
-import type {
-  ClaimCheckCallOptions,
-  ClaimCheckGetOptions,
-  ClaimCheckStore,
-  KeptPayload,
-} from "../../src/ports/claim_check_store.ts";
+import type { ClaimCheckGetOptions, ClaimCheckStore, KeptPayload } from "../../src/ports/claim_check_store.ts";
+import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
 import { assertClaimFileKey, STAGING_SUFFIX } from "./claim_key.ts";
 import { isMissing, onDisk } from "./file_errors.ts";
 import { fileStream } from "./file_stream.ts";
@@ -62,7 +58,7 @@ export class FileClaimCheckStore implements ClaimCheckStore {
   /** Writes a file, and gives it its name when all of it is there. Rejects with a `StoreError`, or as the stream fails. */
   async put(
     content: Uint8Array | ReadableStream<Uint8Array>,
-    options: ClaimCheckCallOptions = {},
+    options: StoreCallOptions = {},
   ): Promise<string | KeptPayload> {
     const signal = signalOf("put", options);
     signal?.throwIfAborted();
@@ -90,14 +86,14 @@ export class FileClaimCheckStore implements ClaimCheckStore {
   }
 
   /** Removes the file. */
-  async delete(key: string, options: ClaimCheckCallOptions = {}): Promise<void> {
+  async delete(key: string, options: StoreCallOptions = {}): Promise<void> {
     signalOf("delete", options)?.throwIfAborted();
     assertClaimFileKey(key);
     await onDisk("remove the payload", () => rm(join(this.directory, key), { force: true }));
   }
 
   /** Whether there is such a file. */
-  async exists(key: string, options: ClaimCheckCallOptions = {}): Promise<boolean> {
+  async exists(key: string, options: StoreCallOptions = {}): Promise<boolean> {
     signalOf("exists", options)?.throwIfAborted();
     assertClaimFileKey(key);
     return await onDisk("look for the payload", async () => {

@@ -12,14 +12,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** What is being written. */
 export const STAGING_SUFFIX = ".partial";
 
-/** Whether a key can be that of a payload. */
-export function isClaimKey(key: unknown): key is string {
-  return typeof key === "string" && NAME.test(key) && !key.endsWith(STAGING_SUFFIX);
-}
-
 /** Refuses what can be no key, before it becomes a path. Throws a {@linkcode ClaimMissingError}. */
 export function assertClaimFileKey(key: unknown): asserts key is string {
-  if (isClaimKey(key)) return;
+  if (typeof key === "string" && NAME.test(key) && !key.endsWith(STAGING_SUFFIX)) return;
   const found = typeof key === "string" ? JSON.stringify(key.slice(0, 40)) : typeof key;
   throw new ClaimMissingError(
     `Cannot use the key of a claim check: it must be letters, digits, '.', '_' and '-', at most 128 of them, found ${found}`,

@@ -4,7 +4,10 @@
  * @module
  */
 
-import { StoreError } from "../../src/errors.ts";
+import type { StoreError } from "../../src/errors.ts";
+import { guardedBy, storeFailure } from "../../src/internal/guarded.ts";
+
+const FILE_SYSTEM = "the file system";
 
 /** Whether it says that there is no such file. */
 export function isMissing(error: unknown): boolean {
@@ -12,12 +15,11 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Wraps what it throws; `what` says in words what was to be done. */
-export async function onDisk<T>(what: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw new StoreError(`Cannot ${what}: the file system did not do it, for the reason in the cause`, {
-      cause: error,
-    });
-  }
+export function onDisk<T>(what: string, action: () => Promise<T>): Promise<T> {
+  return guardedBy(FILE_SYSTEM, what, action);
+}
+
+/** The error for what it threw. */
+export function diskFailure(what: string, cause: unknown): StoreError {
+  return storeFailure(FILE_SYSTEM, what, cause);
 }

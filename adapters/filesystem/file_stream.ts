@@ -6,8 +6,9 @@
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { ClaimMissingError, DecodeError, StoreError } from "../../src/errors.ts";
-import { isMissing } from "./file_errors.ts";
+import { ClaimMissingError, DecodeError } from "../../src/errors.ts";
+import { otherPayload } from "../../src/internal/digest.ts";
+import { diskFailure, isMissing } from "./file_errors.ts";
 
 /** Bytes read at a time. */
 const CHUNK_BYTES = 262_144;
@@ -26,9 +27,7 @@ export function fileStream(path: string, sha256: string | undefined): ReadableSt
     hash?.update(chunk);
     if (bytesRead > 0) return chunk;
     await file.close();
-    if (hash !== undefined && hash.digest("hex") !== sha256) {
-      throw new DecodeError("Cannot read the payload: it is not the one that was kept, by its digest");
-    }
+    if (hash !== undefined && hash.digest("hex") !== sha256) throw otherPayload();
     return undefined;
   };
   return new ReadableStream<Uint8Array>({
@@ -49,7 +48,5 @@ export function fileStream(path: string, sha256: string | undefined): ReadableSt
 function readError(error: unknown): unknown {
   if (error instanceof DecodeError) return error;
   if (isMissing(error)) return new ClaimMissingError("Cannot read the payload: it was removed before it was read");
-  return new StoreError("Cannot read the payload: the file system did not do it, for the reason in the cause", {
-    cause: error,
-  });
+  return diskFailure("read the payload", error);
 }

@@ -5,9 +5,5 @@
  */
 
 export { type FileClaimCheckOptions, FileClaimCheckStore, fileClaimCheckStore } from "./claim_check_store.ts";
-export type {
-  ClaimCheckCallOptions,
-  ClaimCheckGetOptions,
-  ClaimCheckStore,
-  KeptPayload,
-} from "../../src/ports/claim_check_store.ts";
+export type { ClaimCheckGetOptions, ClaimCheckStore, KeptPayload } from "../../src/ports/claim_check_store.ts";
+export type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";

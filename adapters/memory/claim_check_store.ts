@@ -5,17 +5,12 @@
  */
 
 import { type NewId, randomUuid } from "../../src/clock.ts";
-import { DecodeError } from "../../src/errors.ts";
 import { joinChunks } from "../../src/internal/chunks.ts";
-import { sha256Hex } from "../../src/internal/digest.ts";
+import { otherPayload, sha256Hex } from "../../src/internal/digest.ts";
 import { assertOptions, type OptionKinds, signalOf } from "../../src/internal/option_kinds.ts";
 import { assertGetOfPayload } from "../../src/internal/store_options.ts";
-import type {
-  ClaimCheckCallOptions,
-  ClaimCheckGetOptions,
-  ClaimCheckStore,
-  KeptPayload,
-} from "../../src/ports/claim_check_store.ts";
+import type { ClaimCheckGetOptions, ClaimCheckStore, KeptPayload } from "../../src/ports/claim_check_store.ts";
+import type { StoreCallOptions } from "../../src/ports/idempotency_store.ts";
 
 /** How payloads are kept in memory. */
 export interface MemoryClaimCheckOptions {
@@ -49,7 +44,7 @@ export class MemoryClaimCheckStore implements ClaimCheckStore {
   /** Keeps a copy. */
   async put(
     content: Uint8Array | ReadableStream<Uint8Array>,
-    options: ClaimCheckCallOptions = {},
+    options: StoreCallOptions = {},
   ): Promise<string | KeptPayload> {
     const signal = signalOf("put", options);
     signal?.throwIfAborted();
@@ -67,20 +62,18 @@ export class MemoryClaimCheckStore implements ClaimCheckStore {
     signal?.throwIfAborted();
     const bytes = this.#payloads.get(key);
     if (bytes === undefined) return null;
-    if (sha256 !== undefined && await sha256Hex(bytes) !== sha256) {
-      throw new DecodeError("Cannot read the payload: it is not the one that was kept, by its digest");
-    }
+    if (sha256 !== undefined && await sha256Hex(bytes) !== sha256) throw otherPayload();
     return new Blob([bytes]).stream();
   }
 
   /** Forgets it. */
-  async delete(key: string, options: ClaimCheckCallOptions = {}): Promise<void> {
+  async delete(key: string, options: StoreCallOptions = {}): Promise<void> {
     signalOf("delete", options)?.throwIfAborted();
     this.#payloads.delete(key);
   }
 
   /** Whether it is there. */
-  async exists(key: string, options: ClaimCheckCallOptions = {}): Promise<boolean> {
+  async exists(key: string, options: StoreCallOptions = {}): Promise<boolean> {
     signalOf("exists", options)?.throwIfAborted();
     return this.#payloads.has(key);
   }

@@ -16,6 +16,7 @@ import {
   assertReturnOfRows,
 } from "../../src/internal/store_options.ts";
 import { failureText } from "../../src/internal/failure_text.ts";
+import { isPromise } from "../../src/internal/when_there.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import { additionsOf } from "../../src/message/additions.ts";
 import { assertOrderingKey, assertStorable } from "../../src/message/storable.ts";
@@ -110,7 +111,7 @@ export class MemoryOutboxStore implements OutboxStore<MemoryOutboxTransaction> {
     assertAdditionOfRows(options);
     const { orderingKey, outsideTransaction = false } = options;
     const key = assertOrderingKey(orderingKey);
-    const messages = additions instanceof Promise ? await additions : additions;
+    const messages = isPromise(additions) ? await additions : additions;
     const rows = messages.map((outbound) =>
       this.#table.newRow(assertStorable(outbound), copied(outbound), {
         orderingKey: key,

@@ -16,6 +16,7 @@ import {
   assertPurgeOfRows,
   assertReturnOfRows,
 } from "../../src/internal/store_options.ts";
+import { isPromise } from "../../src/internal/when_there.ts";
 import type { Outbound } from "../../src/message/outbound.ts";
 import { additionsOf } from "../../src/message/additions.ts";
 import { assertOrderingKey } from "../../src/message/storable.ts";
@@ -155,7 +156,7 @@ export class SqlOutboxStore<Handle> implements OutboxStore<Handle | SqlSession> 
     const key = assertOrderingKey(orderingKey) ?? null;
     const session = this.#target.sessionOf(tx, { outside: outsideTransaction });
     // What need not be waited for is not: a call that nobody awaits has then written before the transaction can end.
-    const prepared = additions instanceof Promise ? await additions : additions;
+    const prepared = isPromise(additions) ? await additions : additions;
     const table = this.#known.now ?? await this.#known.on(session);
     if (key !== null) this.#assertOrdered(table, "keep an ordering key");
     const messages = prepared.map((outbound) => storedMessage(outbound, table));

@@ -4,9 +4,10 @@
  * @module
  */
 
-import { AceMqError, ClaimMissingError, StoreError } from "../errors.ts";
+import { ClaimMissingError, StoreError } from "../errors.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
 import { joinChunks } from "../internal/chunks.ts";
+import { guardedBy } from "../internal/guarded.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
 import type { OutgoingHeaders } from "../message/header_value.ts";
 import type { ClaimCheckStore, KeptPayload } from "../ports/claim_check_store.ts";
@@ -183,16 +184,9 @@ async function wholeOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
   });
 }
 
-/** Wraps what a store throws that says nothing to a consumer. */
-async function guarded<T>(what: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    if (error instanceof AceMqError) throw error;
-    throw new StoreError(`Cannot ${what}: the claim check store did not do it, for the reason in the cause`, {
-      cause: error,
-    });
-  }
+/** What a store throws says nothing to a consumer. */
+function guarded<T>(what: string, action: () => Promise<T>): Promise<T> {
+  return guardedBy("the claim check store", what, action);
 }
 
 function assertStore(store: unknown): asserts store is ClaimCheckStore {

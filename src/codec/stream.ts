@@ -6,10 +6,10 @@
 
 import { EncodeError } from "../errors.ts";
 import { assertWholeNumber } from "../internal/assert_option.ts";
-import { joinChunks } from "../internal/chunks.ts";
 import { assertOptions, describeKind, type OptionKinds } from "../internal/option_kinds.ts";
 import type { EncodedPayload, OpenedStream, StreamingCodec } from "../ports/codec.ts";
 import { parseContentType } from "./content_type.ts";
+import { peek } from "./peeked_stream.ts";
 
 /** What can be sent as a stream. */
 export type StreamPayload = ReadableStream<Uint8Array> | Blob | Response | Uint8Array;
@@ -69,28 +69,12 @@ export function streamCodec(
 
 async function collect(payload: StreamPayload, maxBytes: number): Promise<EncodedPayload> {
   const { stream, contentType } = opened(payload);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = stream.getReader();
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      const chunk: unknown = part.value;
-      if (!(chunk instanceof Uint8Array)) {
-        throw new EncodeError(`Cannot send the stream: it must be of bytes, found ${describeKind(chunk)} in it`);
-      }
-      length += chunk.byteLength;
-      if (length > maxBytes) {
-        throw new EncodeError(`Cannot send the stream: it must be of ${maxBytes} bytes at most, found more`);
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    // Whoever fills the stream need not go on; how that ends changes nothing here.
-    reader.cancel(error).catch(() => {});
-    if (error instanceof EncodeError) throw error;
-    throw new EncodeError("Cannot send the stream: it failed before its end", { cause: error });
-  }
-  return { body: joinChunks(chunks, length), contentType };
+  const peeked = await peek(stream, maxBytes + 1);
+  if ("whole" in peeked) return { body: peeked.whole, contentType };
+  const tooLong = new EncodeError(`Cannot send the stream: it must be of ${maxBytes} bytes at most, found more`);
+  // Whoever fills the stream need not go on; how that ends changes nothing here.
+  peeked.stream.cancel(tooLong).catch(() => {});
+  throw tooLong;
 }
 
 function opened(payload: StreamPayload): OpenedStream & { readonly contentType: string } {

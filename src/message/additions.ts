@@ -5,6 +5,7 @@
  */
 
 import { describeKind } from "../internal/option_kinds.ts";
+import { isPromise } from "../internal/when_there.ts";
 import { assertOutbound, type Outbound } from "./outbound.ts";
 
 /**
@@ -23,7 +24,7 @@ export function additionsOf(
     );
   }
   const all = [...outbounds];
-  if (!all.some(isPromiseLike)) return messagesOf(all);
+  if (!all.some((one: unknown) => isPromise(one))) return messagesOf(all);
   const ready = Promise.all(all).then(messagesOf);
   ready.catch(() => {});
   return ready;
@@ -31,8 +32,4 @@ export function additionsOf(
 
 function messagesOf(values: readonly unknown[]): readonly Outbound[] {
   return values.map((value) => assertOutbound("add", value));
-}
-
-function isPromiseLike(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -4,14 +4,10 @@
  * @module
  */
 
-/** How a call of a store is made. */
-export interface ClaimCheckCallOptions {
-  /** Ends the call. */
-  readonly signal?: AbortSignal | undefined;
-}
+import type { StoreCallOptions } from "./idempotency_store.ts";
 
 /** How a payload is read. */
-export interface ClaimCheckGetOptions extends ClaimCheckCallOptions {
+export interface ClaimCheckGetOptions extends StoreCallOptions {
   /**
    * The digest the payload had when it was kept, 64 hexadecimal digits. A payload of another one fails as it is read, with a
    * `DecodeError`, at its end at the latest.
@@ -38,12 +34,12 @@ export interface ClaimCheckStore {
    */
   put(
     content: Uint8Array | ReadableStream<Uint8Array>,
-    options?: ClaimCheckCallOptions,
+    options?: StoreCallOptions,
   ): Promise<string | KeptPayload>;
   /** The bytes; `null` where there are none by that key. Rejects with a {@linkcode ClaimMissingError} for a key it can never have given. */
   get(key: string, options?: ClaimCheckGetOptions): Promise<ReadableStream<Uint8Array> | null>;
   /** Removes the bytes. What is not there is removed. */
-  delete(key: string, options?: ClaimCheckCallOptions): Promise<void>;
+  delete(key: string, options?: StoreCallOptions): Promise<void>;
   /** Whether there are any, without reading them. */
-  exists?(key: string, options?: ClaimCheckCallOptions): Promise<boolean>;
+  exists?(key: string, options?: StoreCallOptions): Promise<boolean>;
 }
